@@ -1,0 +1,26 @@
+// Immutable bytes that several readers share: a body in the memory store is sent to many clients without a copy.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace etagere {
+
+/// Owns the bytes of one complete representation. Thread-safe to read; never written after it was shared.
+using shared_bytes = std::shared_ptr<const std::string>;
+
+inline shared_bytes share(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
+
+/// xxh3-128 in canonical big-endian order: names entity bytes. Not for secrets: whoever can choose bytes can collide it,
+/// so a reader compares length and checksum as well.
+struct digest128 {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    friend bool operator==(const digest128&, const digest128&) = default;
+};
+digest128 xxh3_128(std::string_view bytes) noexcept;
+/// 32 lower-case hex digits.
+std::string to_hex(const digest128& d);
+
+}  // namespace etagere

@@ -1,0 +1,16 @@
+# etagere_room(NAME DEPENDS rooms... LIBRARIES libs...): a static library of src/NAME/**.cpp with its headers in
+# include/etagere/NAME. main.cpp is left to the executable.
+function(etagere_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(TRANSFORM ROOM_DEPENDS PREPEND etagere_)
+  if(sources)
+    add_library(etagere_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(etagere_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(etagere_${name} ${scope} etagere_flags Boost::headers ${ROOM_DEPENDS} ${ROOM_LIBRARIES})
+endfunction()
