@@ -1,0 +1,95 @@
+// An ordered list of header or trailer fields (RFC 9110 §5): names case-insensitive, repetitions kept, order kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "etagere/http/field_id.hpp"
+
+namespace etagere::http {
+
+/// token of RFC 9110 §5.6.2: a valid field name or method.
+bool is_token(std::string_view text) noexcept;
+/// field-value of RFC 9110 §5.5: no NUL, CR, LF, other controls except HTAB; obs-text allowed.
+bool is_field_value(std::string_view text) noexcept;
+/// ASCII case-insensitive equality.
+bool iequals(std::string_view a, std::string_view b) noexcept;
+
+/// Owns its bytes in one arena: clear() keeps the capacity, so a connection that reuses one allocates nothing in the
+/// steady state. Views it gives are valid until the next non-const call. Not thread-safe to write; safe to read shared.
+class fields {
+public:
+    struct entry {
+        field_id id;
+        std::string_view name;   // as received
+        std::string_view value;  // without surrounding white space
+    };
+    class iterator;
+
+    /// The one way in. False, and nothing is added, where the name is no token or the value holds a forbidden octet:
+    /// whatever came in, no CR, LF or NUL can go out.
+    [[nodiscard]] bool add(std::string_view name, std::string_view value);
+    /// For values made by us from numbers and checked parts; asserts what add() checks.
+    void append(field_id id, std::string_view value);
+    /// Removes all of that name, then appends one.
+    void set(field_id id, std::string_view value);
+    std::size_t erase(field_id id) noexcept;
+    std::size_t erase(std::string_view name) noexcept;
+    void clear() noexcept;
+
+    bool has(field_id id) const noexcept { return id != field_id::other && (present_ >> static_cast<unsigned>(id) & 1U) != 0; }
+    std::size_t count(field_id id) const noexcept;
+    /// First value of that name.
+    std::optional<std::string_view> find(field_id id) const noexcept;
+    std::optional<std::string_view> find(std::string_view name) const noexcept;
+    /// "" where there is none. For fields where absent and empty mean the same.
+    std::string_view get(field_id id) const noexcept { return find(id).value_or(std::string_view{}); }
+    /// RFC 9110 §5.2: all values of that name joined by ", "; nullopt where there is none.
+    std::optional<std::string> combined(field_id id) const;
+    std::optional<std::string> combined(std::string_view name) const;
+
+    std::size_t size() const noexcept { return slots_.size(); }
+    bool empty() const noexcept { return slots_.empty(); }
+    entry operator[](std::size_t i) const noexcept;
+    iterator begin() const noexcept;
+    iterator end() const noexcept;
+    /// Bytes of the arena plus slots: what a store charges for it.
+    std::size_t memory() const noexcept;
+    /// Releases spare capacity; for fields that are about to live long.
+    void shrink();
+
+private:
+    struct slot {
+        std::uint32_t name_at, value_at, value_size;
+        std::uint16_t name_size;
+        field_id id;
+    };
+    void push(field_id id, std::string_view name, std::string_view value);
+
+    std::string arena_;
+    std::vector<slot> slots_;
+    std::uint64_t present_ = 0;
+};
+
+class fields::iterator {
+public:
+    using value_type = entry;
+    using difference_type = std::ptrdiff_t;
+    iterator(const fields* owner, std::size_t at) noexcept : owner_(owner), at_(at) {}
+    entry operator*() const noexcept { return (*owner_)[at_]; }
+    iterator& operator++() noexcept { ++at_; return *this; }
+    bool operator==(const iterator& o) const noexcept { return at_ == o.at_; }
+
+private:
+    const fields* owner_;
+    std::size_t at_;
+};
+
+inline fields::iterator fields::begin() const noexcept { return {this, 0}; }
+inline fields::iterator fields::end() const noexcept { return {this, size()}; }
+
+}  // namespace etagere::http
