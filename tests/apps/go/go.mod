@@ -1,0 +1,3 @@
+module etagere.example/catalogue
+
+go 1.19
