@@ -1,0 +1,130 @@
+// RFC 9111 and RFC 9110 §13 as functions of (request, stored responses, policy, now). Decisions are data: each carries
+// one reason from the closed list. No clock, no I/O, no allocation on the way of a hit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "etagere/base/reason.hpp"
+#include "etagere/base/time.hpp"
+#include "etagere/cache/policy.hpp"
+#include "etagere/cache/stored_response.hpp"
+#include "etagere/http/message.hpp"
+
+namespace etagere::cache {
+
+// ---------------------------------------------------------------- before the store is asked
+
+enum class request_class : std::uint8_t {
+    cacheable,  // GET or HEAD that may be answered from the store and whose answer may be kept
+    pass,       // straight to the origin; nothing is looked up, collapsed or kept
+    unsafe,     // to the origin; a success invalidates (RFC 9111 §4.4)
+};
+struct request_decision {
+    request_class what = request_class::cacheable;
+    reason why = reason::none;
+};
+/// By method, upgrade, body (a fat GET passes), route policy, and the client's no-store where the route honours it.
+request_decision classify(const http::request_head& request, const policy& rules);
+
+// ---------------------------------------------------------------- age and freshness (RFC 9111 §4.2)
+
+/// §4.2.3. Never negative, whatever the clocks say.
+seconds current_age(const stored_response& r, wall_time now) noexcept;
+/// §4.2.1 with the route's overrides and caps, §4.2.2 where the route allows heuristics. 0 where there is none.
+seconds freshness_lifetime(const stored_response& r, const policy& rules) noexcept;
+/// True where the response's own directives forbid serving it stale (§4.2.4, §5.2.2).
+bool stale_forbidden(const stored_response& r, const policy& rules) noexcept;
+
+// ---------------------------------------------------------------- choosing and reusing (RFC 9111 §4)
+
+/// Index of the variant this request selects (§4.1), the most recent by Date/response_time where several match; -1
+/// without. `variants` yields stored responses of one key in any order.
+int select_variant(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules);
+
+enum class reuse_action : std::uint8_t {
+    serve,             // now, as it is
+    serve_revalidate,  // now, and refresh in the background (RFC 5861 §3)
+    validate,          // ask the origin with the stored validators first
+    fetch,             // ask the origin in full; the answer may be kept
+    refuse,            // only-if-cached and nothing usable: 504
+};
+struct reuse_decision {
+    reuse_action what = reuse_action::fetch;
+    reason why = reason::miss_cold;
+    seconds age{0};
+    seconds ttl{0};  // lifetime − age; negative when stale
+};
+/// `chosen` is null where the key is unknown (miss_cold) or no variant matches (`other_variants`: miss_vary).
+reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,
+                            const policy& rules, wall_time now) noexcept;
+
+/// The origin could not be asked or answered 500, 502, 503 or 504: may the stale response be served (RFC 5861 §4)?
+bool may_serve_on_error(const stored_response& r, const policy& rules, wall_time now) noexcept;
+
+// ---------------------------------------------------------------- the client's own condition (RFC 9110 §13)
+
+enum class precondition : std::uint8_t { proceed, not_modified, failed };
+/// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s (and
+/// statuses a validator speaks of) can become 304.
+precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
+                                    std::optional<wall_seconds> last_modified, const policy& rules, wall_time now) noexcept;
+/// The fields of a 200 that its 304 carries too (RFC 9110 §15.4.5): ETag byte for byte, Date, Cache-Control,
+/// Content-Location, Expires, Vary, and Last-Modified where there is no ETag.
+bool belongs_in_not_modified(http::field_id id, bool has_etag) noexcept;
+
+// ---------------------------------------------------------------- asking the origin
+
+/// Removes the client's own conditions and range, which must not reach the origin when the whole answer is wanted: a
+/// cold conditional request fetches everything, so that the next client gains.
+void strip_conditions(http::fields& request) noexcept;
+/// RFC 9111 §4.3.1: exactly the stored ETag, alone and unchanged, with the stored Last-Modified; nothing of the client's.
+void add_validators(http::fields& request, const stored_response& r);
+
+enum class validation : std::uint8_t {
+    freshened,   // 304 for this response: freshen() it
+    changed,     // a full answer: judge and store it
+    unrelated,   // 304 whose validators name another response: fetch in full (RFC 9111 §4.3.4)
+    error,       // 5xx: may_serve_on_error() decides
+};
+validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept;
+/// RFC 9111 §3.2, §4.3.4: all fields of the 304 replace the stored ones, except what describes the bytes (Content-Length,
+/// Content-Encoding, Content-Type, Content-Range, ETag's own rule) and what is never stored. A missing Vary stays.
+stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
+                        wall_time request_time, wall_time response_time);
+
+// ---------------------------------------------------------------- keeping the answer (RFC 9111 §3)
+
+struct storability {
+    bool store = false;
+    bool always_validate = false;  // → stored_response
+    bool shareable = true;         // may answer requests that wait for the same fetch
+    reason why = reason::none;     // why not, where not
+};
+/// On the head alone: before the body is read. `body.length` beyond max_object is nostore_too_large.
+storability judge_storability(const http::request_head& request, const http::response_head& response, const policy& rules,
+                              wall_time now);
+/// Takes over what may be kept: drops Set-Cookie, X-Request-Id, X-Runtime, Age (kept as a number), Connection-bound and
+/// other per-answer fields; adds Date where the origin sent none (RFC 9110 §6.6.1). Indexed.
+stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
+                            wall_time request_time, wall_time response_time);
+/// When nothing may use it any more: lifetime, then the longest of the stale windows and validate_for.
+wall_time keep_until(const stored_response& r, const policy& rules) noexcept;
+
+/// True for media types and markers that are streams: text/event-stream, x-ndjson, multipart/x-mixed-replace, gRPC,
+/// X-Accel-Buffering: no. Never buffered, tagged or stored.
+bool is_stream(const http::response_head& response) noexcept;
+/// May an ETag of ours be added to this answer (200 to GET, none there, no stream, no-transform aside)?
+bool wants_own_etag(const http::request_head& request, const http::response_head& response, const policy& rules) noexcept;
+/// The tag from the digest bytes of the body (and, for strength, of Content-Encoding and Content-Type).
+std::string make_etag(std::string_view digest_hex, etag_making strength);
+
+// ---------------------------------------------------------------- invalidation (RFC 9111 §4.4)
+
+/// Targets (origin-form) of the same origin that a non-error answer to an unsafe request invalidates: its own, and those
+/// of Location and Content-Location. Empty for safe methods and for errors.
+std::vector<std::string> invalidated_targets(const http::request_head& request, const http::response_head& response);
+
+}  // namespace etagere::cache

@@ -1,0 +1,82 @@
+// The store contract: what every store (memory, memcached, the two as tiers) promises, and what the conformance suite
+// tests. A store may forget anything at any time; it never gives back anything else than what was put under that key.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "etagere/base/bytes.hpp"
+#include "etagere/base/result.hpp"
+#include "etagere/base/time.hpp"
+#include "etagere/cache/stored_response.hpp"
+
+namespace etagere::store {
+
+/// One stored response ready to be sent: head, body, and the wire bytes that do not change between clients.
+/// Immutable; a reader that holds the pointer keeps it alive: eviction never frees bytes being sent.
+struct object {
+    cache::stored_response response;
+    shared_bytes body;               // null: not loaded (only the meta record was read); load_body() brings it
+    std::string entity;              // name of the entity record in a remote store, "" where there is none
+    wall_time keep_until{};          // after that the store may forget it
+    /// "HTTP/1.1 200 OK" … without framing, Age, Cache-Status, Connection and the empty line; see http::h1.
+    std::string wire_full;
+    /// The same for "304 Not Modified".
+    std::string wire_not_modified;
+};
+using object_ptr = std::shared_ptr<const object>;
+/// Fills the wire heads (Via included) and returns the immutable object.
+object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until);
+
+/// All variants of one key. Immutable.
+struct variant_set {
+    std::vector<object_ptr> variants;
+};
+using variant_set_ptr = std::shared_ptr<const variant_set>;
+
+/// Which level answered: `store` of the access log, `detail` of Cache-Status.
+enum class level : std::uint8_t { none, memory, memcached };
+std::string_view name(level l) noexcept;
+
+struct found {
+    variant_set_ptr set;  // null: nothing there
+    level from = level::none;
+};
+
+/// Thread-safe. Completions run exactly once, on any thread, also inside the call; they must be quick (post and leave).
+/// A failing, slow or lying backend shows as errc::store_*; it is never an exception and never takes longer than the
+/// store's own deadline.
+class store {
+public:
+    using found_handler = std::move_only_function<void(result<found>)>;
+    using body_handler = std::move_only_function<void(result<object_ptr>)>;
+
+    virtual ~store() = default;
+
+    /// What memory has now. Never blocks on I/O. `now` decides what is past its keep_until or its local trust.
+    virtual found peek(std::string_view key, moment now) = 0;
+    /// Whether load() can find more than peek() did: false for memory alone.
+    virtual bool has_remote() const noexcept = 0;
+    /// Asks all levels. errc::store_miss never appears: a miss is a `found` without a set.
+    virtual void load(std::string_view key, moment now, found_handler done) = 0;
+    /// Brings the body of an object whose `body` is null, as a new object, into memory too where it fits.
+    /// errc::store_miss where the entity is gone; the caller then fetches without a condition.
+    virtual void load_body(std::string_view key, object_ptr head, moment now, body_handler done) = 0;
+    /// Keeps `o` (body included) as a variant of `key`, replacing the variant with equal `selecting`; the oldest beyond
+    /// `max_variants` goes. Memory sees it at once; a remote level later, or never (full queue: counted, never waited for).
+    virtual void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) = 0;
+    /// A validation succeeded: replaces the head of that variant; the entity is not written again.
+    virtual void freshen(std::string_view key, object_ptr o, moment now) = 0;
+    /// Forgets the key with all its variants, at every level.
+    virtual void erase(std::string_view key, moment now) = 0;
+
+    struct totals {
+        std::uint64_t bytes = 0, entries = 0, evictions = 0;
+    };
+    virtual totals memory_totals() const = 0;
+};
+
+}  // namespace etagere::store
