@@ -63,7 +63,8 @@ struct listener {
     address at;
     std::vector<network> trusted_proxies;  // only these peers' Forwarded and X-Forwarded-* are believed
     listener_limits limits;
-    std::string token;  // admin: bearer token for everything but health; empty: none asked. Secret.
+    bool underscore_names = false;  // false: fields such as `X_User` are dropped; CGI-style origins confuse them
+    std::string token;              // admin: bearer token for everything but health; empty: none asked. Secret.
     friend bool operator==(const listener&, const listener&) = default;
 };
 
@@ -238,8 +239,6 @@ struct etag {
 
 struct headers {
     bool cache_status = true;  // RFC 9211 field on every answer
-    bool underscore_names =
-        false;  // false: request fields such as `X_User` are dropped (CGI-style origins confuse them)
     friend bool operator==(const headers&, const headers&) = default;
 };
 
