@@ -194,8 +194,8 @@ struct cache_key {
 };
 
 struct vary {
-    std::uint32_t max_variants = 32;     // of one key; the oldest goes
-    std::vector<std::string> normalize;  // of Accept, Accept-Encoding, Accept-Language: equal meanings are one variant
+    std::uint32_t max_variants = 32;                                           // of one key; the oldest goes
+    std::vector<std::string> normalize{"Accept-Encoding", "Accept-Language"};  // equal meanings are one variant
     friend bool operator==(const vary&, const vary&) = default;
 };
 
@@ -211,7 +211,9 @@ struct cache {
     bool enabled = true;  // YAML `cache: off`
     std::string store = "default";
     cache_mode mode = cache_mode::shared;
-    std::vector<std::string> per_credential{"Authorization", "Cookie"};  // fields that tell one user from another
+    /// Request fields that tell one user from another: their values part the key. Unset: Authorization and Cookie where
+    /// private answers may be kept, none elsewhere.
+    std::optional<std::vector<std::string>> per_credential;
     settings::lifetime lifetime;
     std::vector<std::pair<int, milliseconds>> negative;  // error status → lifetime where the origin is silent
     settings::stale stale;
@@ -233,7 +235,8 @@ enum class etag_digest : std::uint8_t { xxh3_128, sha_256, md5 };
 struct etag {
     etag_when_missing when_missing = etag_when_missing::weak;
     etag_digest digest = etag_digest::xxh3_128;
-    std::uint64_t max_body = 1 * mib;  // larger bodies pass untagged: no answer is held back for its tag beyond this
+    std::uint64_t max_body = 1 * mib;  // larger bodies pass untagged
+    milliseconds max_hold{50};         // so does a body that is still arriving after that
     friend bool operator==(const etag&, const etag&) = default;
 };
 
