@@ -5,6 +5,8 @@
 #   /api/products?page=N       the article's way: stale?(etag:, last_modified:, public: true), no max-age
 #   /defaults/products?page=N  the same page as Rails sends it when nobody thinks about caching: a Rack::ETag and
 #                              `max-age=0, private, must-revalidate`; with a Bearer token it is that customer's page
+#   /mine/products?page=N      a customer's page with stale?(etag:, last_modified:) but not `public`: the same
+#                              Cache-Control as the defaults, and a tag that costs no rendering
 #   PUT /api/products/:id      changes a row; the tag of its page changes with it
 #   /renders                   how many pages were really rendered, and how many requests reached a controller
 #   /up                        health
@@ -58,13 +60,22 @@ class ApiController < ActionController::API
     Counters::RENDERS.increment
     render json: { page: page, **extra, products: products }
   end
+
+  def freshness(products)
+    { etag: products.map { |product| [product.id, product.updated_at.to_f] }, last_modified: products.map(&:updated_at).max }
+  end
+
+  # A token is its customer's name: who may see what is not what this application is about.
+  def customer
+    request.authorization.to_s[/\ABearer (\w+)\z/, 1]
+  end
 end
 
 class ProductsController < ApiController
   # The core of the article: 100 rows are loaded, but nothing is rendered when the client's copy is still right.
   def index
     products = Product.page(page).load
-    render_products(products) if stale?(**freshness(products))
+    render_products(products) if stale?(**freshness(products), public: true)
   end
 
   def update
@@ -72,20 +83,20 @@ class ProductsController < ApiController
     product.update!(params.permit(:name, :price_cents, :stock, :description))
     render json: product
   end
-
-  private
-
-  def freshness(products)
-    { etag: products.map { |product| [product.id, product.updated_at.to_f] }, last_modified: products.map(&:updated_at).max,
-      public: true }
-  end
 end
 
 # Nothing about caching in here, as in most applications.
 class DefaultsController < ApiController
   def index
-    customer = request.authorization.to_s[/\ABearer (\w+)\z/, 1]
     render_products(Product.page(page).load, customer: customer)
+  end
+end
+
+class MineController < ApiController
+  def index
+    products = Product.page(page).load
+    fresh = freshness(products)
+    render_products(products, customer: customer) if stale?(**fresh, etag: [customer, fresh[:etag]])
   end
 end
 

@@ -16,6 +16,7 @@ Catalogue.routes.draw do
   get 'renders', to: 'tools#renders'
   resources :products, only: %i[index update], path: 'api/products'
   get 'defaults/products', to: 'defaults#index'
+  get 'mine/products', to: 'mine#index'
 end
 
 run Catalogue
