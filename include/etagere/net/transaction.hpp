@@ -55,8 +55,9 @@ public:
     // Answering: interim responses, then exactly one of answer() or send_head(), then send()… and finish(), or abort().
     virtual task<result<void>> send_interim(const http::response_head& head) = 0;
     virtual task<result<void>> answer(immediate_answer& a) = 0;
-    /// `how` says how the body is known; the codec maps it to the client's version. Written with the first content.
-    virtual task<result<void>> send_head(const http::response_head& head, http::framing how) = 0;
+    /// `head.body` says how the body is known; the codec maps it to the client's version and method. Written with the first
+    /// content, or by flush() or finish().
+    virtual task<result<void>> send_head(const http::response_head& head) = 0;
     virtual task<result<void>> send(std::string_view content) = 0;
     /// Pushes out what send_head() and send() hold back; for streams.
     virtual task<result<void>> flush() = 0;
@@ -65,10 +66,10 @@ public:
     virtual void abort() noexcept = 0;
     virtual bool head_sent() const noexcept = 0;
 
-    /// After send_interim-like 101: hands both directions over. `upstream` and `early` (bytes already read from it) are
-    /// relayed with the client until either side closes. Returns bytes (to client, to upstream).
-    virtual task<std::pair<std::uint64_t, std::uint64_t>> tunnel(const http::response_head& switching, stream_socket upstream,
-                                                                 std::string early, milliseconds idle_timeout) = 0;
+    /// Sends the 101 and hands both directions over: `upstream`, and `early` (bytes already read from it), are relayed with
+    /// the client until either side closes or nothing moves for `idle_timeout`. The connection ends with it.
+    virtual task<void> tunnel(const http::response_head& switching, stream_socket upstream, std::string early,
+                              milliseconds idle_timeout) = 0;
 };
 
 /// What stands behind a listener. One object serves all connections of a worker.

@@ -1,0 +1,290 @@
+#include "etagere/net/h1_connection.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "etagere/http/date.hpp"
+
+#include "h1_connection_impl.hpp"
+
+namespace etagere::net {
+
+namespace {
+
+/// Bytes of an unread request body that are worth reading so that the connection can be kept.
+constexpr std::uint64_t most_drained = std::uint64_t{256} * 1024;
+constexpr milliseconds linger_time{1000};
+
+}  // namespace
+
+void connection_registry::add(member& m) noexcept {
+    m.previous_ = nullptr;
+    m.next_ = first_;
+    if (first_ != nullptr) first_->previous_ = &m;
+    first_ = &m;
+    ++size_;
+}
+
+void connection_registry::remove(member& m) noexcept {
+    (m.previous_ != nullptr ? m.previous_->next_ : first_) = m.next_;
+    if (m.next_ != nullptr) m.next_->previous_ = m.previous_;
+    --size_;
+}
+
+void connection_registry::drain() noexcept {
+    draining_ = true;
+    for (member* m = first_; m != nullptr;) {
+        member* const next = m->next_;
+        m->drain();
+        m = next;
+    }
+}
+
+void connection_registry::cut() noexcept {
+    for (member* m = first_; m != nullptr;) {
+        member* const next = m->next_;
+        m->cut();
+        m = next;
+    }
+}
+
+asio::mutable_buffer read_buffer::space(std::size_t most) {
+    if (begin_ == end_) begin_ = end_ = 0;
+    if (bytes_.empty()) bytes_.resize(std::min(initial, most));
+    if (end_ == bytes_.size() && begin_ > 0) {
+        std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    if (end_ == bytes_.size() && bytes_.size() < most) bytes_.resize(std::min(bytes_.size() * 2, most));
+    return {bytes_.data() + end_, bytes_.size() - end_};
+}
+
+h1_connection::h1_connection(worker& on, stream_socket socket, std::shared_ptr<const connection_options> options,
+                             peer_info peer, handler& behind, connection_registry& registry)
+    : on_(on),
+      socket_(std::move(socket)),
+      options_(std::move(options)),
+      peer_(std::move(peer)),
+      behind_(behind),
+      registry_(registry),
+      read_deadline_(on.deadlines(), [this] { error_code ignored; socket_.cancel(ignored); }),
+      write_deadline_(on.deadlines(), [this] { cut(); }) {
+    registry_.add(*this);
+}
+
+h1_connection::~h1_connection() { registry_.remove(*this); }
+
+void h1_connection::drain() noexcept {
+    draining_ = true;
+    if (phase_ == phase::idle && in_.empty()) cut();
+}
+
+void h1_connection::cut() noexcept {
+    // Linger 0: what the client did not take is dropped with the socket instead of staying in the kernel.
+    error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    socket_.close(ignored);
+    phase_ = phase::aborted;
+}
+
+void h1_connection::begin_request() noexcept {
+    phase_ = phase::idle;
+    bytes_in_ = bytes_out_ = 0;
+    body_received_ = 0;
+    body_waited_ = milliseconds{0};
+    continue_sent_ = body_failed_ = body_stopped_ = false;
+    out_.clear();
+    sending_ = {};
+}
+
+bool h1_connection::will_keep_alive() const noexcept {
+    // A client that waits for "100 Continue" and got a final answer instead may send its body or not: nobody can tell what
+    // the next bytes are (RFC 9110 §10.1.1), so the connection ends.
+    const bool body_in_doubt = head_.expects_continue && !continue_sent_ && !decoder_.done();
+    return head_.keep_alive && !draining_ && !body_failed_ && !body_in_doubt && phase_ != phase::aborted;
+}
+
+task<bool> h1_connection::fill(std::size_t most) {
+    const asio::mutable_buffer space = in_.space(most);
+    auto [ec, n] = co_await socket_.async_read_some(space, use_task);
+    in_.filled(n);
+    co_return !ec && n > 0;
+}
+
+task<h1_connection::head_event> h1_connection::read_head() {
+    const steady_time now = on_.now().steady;
+    bool timed_head = false;
+    const auto arm = [&](milliseconds timeout, steady_time from) {
+        if (timeout.count() > 0) {
+            read_deadline_.arm(from + timeout);
+        } else {
+            read_deadline_.disarm();
+        }
+    };
+    // A first request has to come within header_timeout: a silent new connection is a slow one, not a kept one.
+    arm(first_request_ ? options_->header_timeout : options_->idle_timeout, now);
+    timed_head = first_request_;
+    for (;;) {
+        if (!in_.empty()) {
+            const result<std::size_t> used = http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
+            if (!used) {
+                refusal_ = used.error();
+                co_return head_event::refused;
+            }
+            if (*used > 0) {
+                in_.consume(*used);
+                bytes_in_ = *used;
+                break;
+            }
+            if (!timed_head) {
+                arm(options_->header_timeout, on_.now().steady);
+                timed_head = true;
+            }
+        }
+        // One byte more than a head may have, so that the parser is the one to say "too large".
+        const bool more = co_await fill(options_->head.header_bytes + 1024);
+        if (!more) {
+            if (phase_ == phase::aborted) co_return head_event::closed;
+            if (read_deadline_.expired() && !in_.empty()) {
+                refusal_ = make_error_code(errc::request_timeout);
+                co_return head_event::refused;
+            }
+            co_return head_event::closed;
+        }
+    }
+    read_deadline_.disarm();
+    first_request_ = false;
+    co_return head_event::ready;
+}
+
+task<void> h1_connection::run() {
+    error_code ignored;
+    socket_.non_blocking(true, ignored);
+    bool open = true;
+    while (open) {
+        begin_request();
+        const head_event event = co_await read_head();
+        if (event == head_event::closed) break;
+        started_ = on_.now();
+        phase_ = phase::request;
+        if (event == head_event::refused) {
+            co_await refuse(refusal_);
+            break;
+        }
+        decoder_.start(head_.body);
+        if (registry_.draining()) draining_ = true;
+        if (head_.body.how == http::framing::kind::length && head_.body.length > options_->body_bytes) {
+            co_await refuse(make_error_code(errc::content_too_large));
+            break;
+        }
+        open = co_await respond();
+    }
+    read_deadline_.disarm();
+    write_deadline_.disarm();
+    socket_.close(ignored);
+}
+
+task<bool> h1_connection::respond() {
+    if (!head_.body.has_body() && behind_.try_now(*this, answer_)) {
+        const bool keep = will_keep_alive() && !answer_.close;
+        gather buffers{};
+        const std::size_t total = immediate_buffers(answer_, buffers);
+        phase_ = phase::head;
+        error_code ec;
+        const std::size_t n = write_now(buffers, ec);
+        if (!ec && n < total) {
+            const result<void> rest = co_await write(buffers, n);
+            if (!rest) ec = rest.error();
+        }
+        phase_ = phase::done;
+        behind_.wrote_now(*this, answer_, ec);
+        answer_.clear();
+        if (ec) co_return false;
+        if (!keep) co_await linger();
+        co_return keep;
+    }
+
+    bool failed = false;
+    try {
+        co_await behind_.handle(*this);
+    } catch (const std::exception&) {
+        failed = true;  // out of memory at worst: this request ends, the process lives
+    }
+    if (failed || phase_ == phase::request) {
+        if (!head_sent()) {
+            co_await refuse(make_error_code(errc::internal));
+        } else {
+            cut();
+        }
+        co_return false;
+    }
+    if (phase_ != phase::done) {
+        cut();  // the handler left an answer unfinished: the client must see that it is cut
+        co_return false;
+    }
+    if (!will_keep_alive()) {
+        co_await linger();
+        co_return false;
+    }
+    const bool clean = co_await drain_body();
+    co_return clean;
+}
+
+task<bool> h1_connection::drain_body() {
+    body_stopped_ = false;
+    const std::uint64_t until = body_received_ + most_drained;
+    while (!decoder_.done()) {
+        const result<std::string_view> piece = co_await read();
+        if (!piece || body_received_ > until) co_return false;
+    }
+    co_return true;
+}
+
+task<void> h1_connection::refuse(error_code why) {
+    const int status = http_status(why);
+    if (status != 0 && phase_ != phase::aborted && !head_sent()) {
+        answer_.clear();
+        answer_.status = status;
+        answer_.dynamic = "HTTP/1.1 " + std::to_string(status) + " " + std::string(http::status_phrase(status)) +
+                          "\r\nDate: ";
+        http::append_date(answer_.dynamic, std::chrono::floor<seconds>(started_.wall));
+        answer_.dynamic += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
+        const std::string text = std::string(error_name(why)) + "\n";
+        answer_.body = text;
+        answer_.how = http::framing::of_length(text.size());
+        answer_.close = true;
+        const result<void> sent = co_await answer(answer_);
+        behind_.refused(*this, why, status);
+        if (sent) co_await linger();
+    } else {
+        behind_.refused(*this, why, 0);
+    }
+    cut();
+}
+
+task<void> h1_connection::linger() {
+    // Closing with unread bytes in the receive buffer makes the kernel send RST, which can destroy the answer before the
+    // client read it (RFC 9112 §9.6): close the sending side and read on for a moment.
+    error_code ec;
+    socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    if (ec) co_return;
+    read_deadline_.arm(on_.now().steady + linger_time);
+    std::uint64_t dropped = 0;
+    while (dropped < most_drained && !read_deadline_.expired()) {
+        in_.consume(in_.data().size());
+        const bool more = co_await fill(read_buffer::initial);
+        if (!more) break;
+        dropped += in_.data().size();
+    }
+    read_deadline_.disarm();
+}
+
+task<void> run_h1_connection(worker& on, stream_socket socket, std::shared_ptr<const connection_options> options,
+                             peer_info peer, handler& behind, connection_registry& registry) {
+    h1_connection connection(on, std::move(socket), std::move(options), std::move(peer), behind, registry);
+    co_await connection.run();
+}
+
+}  // namespace etagere::net

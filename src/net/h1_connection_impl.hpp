@@ -1,0 +1,114 @@
+// The state of one HTTP/1 client connection; its parts are in h1_connection.cpp (the loop), h1_request_body.cpp,
+// h1_response.cpp and tunnel.cpp.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "etagere/http/h1/serializer.hpp"
+#include "etagere/net/h1_connection.hpp"
+
+namespace etagere::net {
+
+/// What was read from the client and not used yet. One allocation, reused; views into it live until the next fill.
+class read_buffer {
+public:
+    static constexpr std::size_t initial = std::size_t{16} * 1024;
+
+    std::string_view data() const noexcept { return {bytes_.data() + begin_, end_ - begin_}; }
+    bool empty() const noexcept { return begin_ == end_; }
+    void consume(std::size_t n) noexcept { begin_ += n; }
+    /// Free space behind the data; moves the data to the front, and grows up to `most` bytes, where there is none.
+    asio::mutable_buffer space(std::size_t most);
+    void filled(std::size_t n) noexcept { end_ += n; }
+
+private:
+    std::vector<char> bytes_;
+    std::size_t begin_ = 0, end_ = 0;
+};
+
+class h1_connection final : public transaction, public connection_registry::member, private body_source {
+public:
+    h1_connection(worker& on, stream_socket socket, std::shared_ptr<const connection_options> options, peer_info peer,
+                  handler& behind, connection_registry& registry);
+    ~h1_connection() override;
+
+    task<void> run();
+
+    // connection_registry::member
+    void drain() noexcept override;
+    void cut() noexcept override;
+
+    // transaction
+    http::request_head& request() noexcept override { return head_; }
+    const peer_info& peer() const noexcept override { return peer_; }
+    worker& on() noexcept override { return on_; }
+    moment started() const noexcept override { return started_; }
+    std::uint64_t bytes_in() const noexcept override { return bytes_in_; }
+    std::uint64_t bytes_out() const noexcept override { return bytes_out_; }
+    body_source& body() noexcept override { return *this; }
+    task<result<void>> send_interim(const http::response_head& head) override;
+    task<result<void>> answer(immediate_answer& a) override;
+    task<result<void>> send_head(const http::response_head& head) override;
+    task<result<void>> send(std::string_view content) override;
+    task<result<void>> flush() override;
+    task<result<void>> finish(const http::fields* trailers) override;
+    void abort() noexcept override;
+    bool head_sent() const noexcept override { return phase_ >= phase::head; }
+    task<void> tunnel(const http::response_head& switching, stream_socket upstream, std::string early,
+                      milliseconds idle_timeout) override;
+
+private:
+    enum class phase : std::uint8_t { idle, request, head, done, aborted };
+    enum class head_event : std::uint8_t { ready, refused, closed };
+
+    task<head_event> read_head();
+    task<bool> fill(std::size_t most);  // false: end, error or deadline
+    task<bool> respond();               // false: the connection ends here
+    task<void> refuse(error_code why);
+    task<bool> drain_body();
+    task<void> linger();
+    void begin_request() noexcept;
+    bool will_keep_alive() const noexcept;
+
+    // body_source: the request's body
+    task<result<std::string_view>> read() override;
+    void stop() noexcept override { body_stopped_ = true; }
+
+    static constexpr std::size_t most_buffers = 4;
+    using gather = std::array<asio::const_buffer, most_buffers>;
+    std::size_t immediate_buffers(immediate_answer& a, gather& out);
+    task<result<void>> write(gather buffers, std::size_t skip);
+    std::size_t write_now(const gather& buffers, error_code& ec);
+    void count_out(std::size_t n) noexcept { bytes_out_ += n; }
+
+    worker& on_;
+    stream_socket socket_;
+    std::shared_ptr<const connection_options> options_;
+    peer_info peer_;
+    handler& behind_;
+    connection_registry& registry_;
+
+    read_buffer in_;
+    http::request_head head_;
+    http::h1::body_decoder decoder_;
+    immediate_answer answer_;
+    std::string out_;                 // head bytes and chunk lines that wait for content
+    http::framing sending_;           // how the answer's body is framed
+    std::uint64_t left_to_send_ = 0;  // of a length-framed answer
+    moment started_{};
+    std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
+    std::uint64_t body_received_ = 0;
+    milliseconds body_waited_{0};     // time spent waiting for the client inside the body
+    phase phase_ = phase::idle;
+    error_code refusal_{};            // why read_head() gave up
+    bool continue_sent_ = false;
+    bool body_failed_ = false;
+    bool body_stopped_ = false;
+    bool draining_ = false;
+    bool first_request_ = true;
+    deadline read_deadline_;
+    deadline write_deadline_;
+};
+
+}  // namespace etagere::net

@@ -1,0 +1,58 @@
+#include "h1_connection_impl.hpp"
+
+namespace etagere::net {
+
+namespace {
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr milliseconds rate_grace{5000};  // before the minimum rate is judged
+}  // namespace
+
+task<result<std::string_view>> h1_connection::read() {
+    if (body_failed_ || phase_ == phase::aborted) co_return fail(errc::client_closed);
+    if (head_.expects_continue && !continue_sent_ && !head_sent() && !decoder_.done()) {
+        continue_sent_ = true;
+        if (in_.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
+            const gather line{asio::buffer(continue_line)};
+            const result<void> sent = co_await write(line, 0);
+            if (!sent) co_return std::unexpected(sent.error());
+        }
+    }
+    for (;;) {
+        if (decoder_.done()) co_return std::string_view{};
+        if (!in_.empty()) {
+            const auto step = decoder_.decode(in_.data());
+            if (!step) {
+                body_failed_ = true;
+                co_return std::unexpected(step.error());
+            }
+            in_.consume(step->consumed);
+            bytes_in_ += step->consumed;
+            if (step->content.empty()) continue;
+            body_received_ += step->content.size();
+            if (body_received_ > options_->body_bytes) {
+                body_failed_ = true;
+                co_return fail(errc::content_too_large);
+            }
+            co_return step->content;
+        }
+        // The longest pause, and the average rate over the time that was spent waiting for the client (not for the origin:
+        // back-pressure of ours is not the client's fault). Without the second, a byte every 29 s holds an origin for ever.
+        const steady_time before = on_.now().steady;
+        milliseconds patience = options_->body_timeout.count() > 0 ? options_->body_timeout : milliseconds::max() / 4;
+        if (options_->min_body_rate > 0) {
+            const auto earned = milliseconds(static_cast<std::int64_t>(body_received_ * 1000 / options_->min_body_rate));
+            patience = std::min(patience, std::max(milliseconds{0}, rate_grace + earned - body_waited_));
+        }
+        if (patience < milliseconds::max() / 4) read_deadline_.arm(before + patience);
+        const bool more = co_await fill(read_buffer::initial);
+        const bool late = read_deadline_.expired();
+        read_deadline_.disarm();
+        body_waited_ += std::chrono::duration_cast<milliseconds>(on_.now().steady - before);
+        if (!more) {
+            body_failed_ = true;
+            co_return fail(late ? errc::request_timeout : errc::client_closed);
+        }
+    }
+}
+
+}  // namespace etagere::net

@@ -1,0 +1,157 @@
+#include "h1_connection_impl.hpp"
+
+namespace etagere::net {
+
+namespace {
+constexpr std::string_view crlf = "\r\n";
+constexpr std::size_t slice = std::size_t{256} * 1024;  // what a client has to take within one write_timeout
+}  // namespace
+
+void immediate_answer::clear() {
+    status = 200;
+    start = body = {};
+    dynamic.clear();
+    how = {};
+    declared_length = -1;
+    pin.reset();
+    close = false;
+}
+
+std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
+    const bool no_body = head_.verb == http::method::head || a.status == 304 || a.status == 204;
+    if (no_body) {
+        const bool known = a.declared_length < 0 && a.how.how == http::framing::kind::length && head_.verb == http::method::head;
+        http::h1::write_framing(a.dynamic, http::framing::none(), known ? static_cast<std::int64_t>(a.how.length) : a.declared_length);
+        a.body = {};
+    } else {
+        http::h1::write_framing(a.dynamic, a.how, -1);
+    }
+    http::h1::write_connection(a.dynamic, head_.protocol, will_keep_alive() && !a.close);
+    a.dynamic += crlf;
+    out = {asio::buffer(a.start), asio::buffer(a.dynamic), asio::buffer(a.body)};
+    return a.start.size() + a.dynamic.size() + a.body.size();
+}
+
+std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
+    const std::size_t n = socket_.write_some(buffers, ec);
+    if (ec == asio::error::would_block || ec == asio::error::try_again) {
+        ec = {};
+        return 0;
+    }
+    count_out(n);
+    return n;
+}
+
+task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
+    const auto advance = [&buffers](std::size_t n) {
+        for (asio::const_buffer& b : buffers) {
+            const std::size_t step = std::min(n, b.size());
+            b += step;
+            n -= step;
+        }
+    };
+    advance(skip);
+    std::size_t in_slice = 0;
+    const bool timed = options_->write_timeout.count() > 0;
+    bool armed = false;
+    while (asio::buffer_size(buffers) > 0) {
+        if (phase_ == phase::aborted) co_return fail(errc::client_closed);
+        error_code ec;
+        std::size_t n = write_now(buffers, ec);
+        if (!ec && n == 0) {
+            if (timed && !armed) {
+                write_deadline_.arm(on_.now().steady + options_->write_timeout);
+                armed = true;
+            }
+            auto [wait_ec] = co_await socket_.async_wait(asio::socket_base::wait_write, use_task);
+            ec = wait_ec;
+        }
+        if (ec || phase_ == phase::aborted) {
+            const bool late = write_deadline_.expired();
+            write_deadline_.disarm();
+            cut();
+            co_return fail(late ? errc::client_too_slow : errc::client_closed);
+        }
+        advance(n);
+        in_slice += n;
+        if (in_slice >= slice) {
+            in_slice = 0;
+            armed = false;
+        }
+    }
+    write_deadline_.disarm();
+    co_return result<void>{};
+}
+
+task<result<void>> h1_connection::send_interim(const http::response_head& head) {
+    // RFC 9110 §15.2: a 1.0 client must not be sent one.
+    if (head_.protocol == http::version::http10 || head_sent()) co_return result<void>{};
+    std::string bytes;
+    http::h1::write_response_start(bytes, head.status, head.reason, head.header);
+    bytes += crlf;
+    const gather buffers{asio::buffer(bytes)};
+    const result<void> sent = co_await write(buffers, 0);
+    co_return sent;
+}
+
+task<result<void>> h1_connection::answer(immediate_answer& a) {
+    gather buffers{};
+    immediate_buffers(a, buffers);
+    phase_ = phase::head;
+    const result<void> sent = co_await write(buffers, 0);
+    if (phase_ != phase::aborted) phase_ = phase::done;
+    if (a.close) head_.keep_alive = false;
+    co_return sent;
+}
+
+task<result<void>> h1_connection::send_head(const http::response_head& head) {
+    sending_ = http::h1::response_framing(head, head_.protocol, head_.verb);
+    left_to_send_ = sending_.how == http::framing::kind::length ? sending_.length : 0;
+    if (sending_.how == http::framing::kind::until_close) head_.keep_alive = false;
+    http::h1::write_response_start(out_, head.status, head.reason, head.header);
+    http::h1::write_framing(out_, sending_, head.declared_length);
+    http::h1::write_connection(out_, head_.protocol, will_keep_alive());
+    out_ += crlf;
+    phase_ = phase::head;
+    co_return result<void>{};
+}
+
+task<result<void>> h1_connection::send(std::string_view content) {
+    if (content.empty() || sending_.how == http::framing::kind::none) co_return result<void>{};
+    const bool chunked = sending_.how == http::framing::kind::chunked;
+    if (sending_.how == http::framing::kind::length) {
+        if (content.size() > left_to_send_) co_return fail(errc::internal);  // never more than Content-Length promised
+        left_to_send_ -= content.size();
+    }
+    if (chunked) http::h1::write_chunk_start(out_, content.size());
+    const gather buffers{asio::buffer(out_), asio::buffer(content), asio::buffer(chunked ? crlf : std::string_view{})};
+    const result<void> sent = co_await write(buffers, 0);
+    out_.clear();
+    co_return sent;
+}
+
+task<result<void>> h1_connection::flush() {
+    if (out_.empty()) co_return result<void>{};
+    const gather buffers{asio::buffer(out_)};
+    const result<void> sent = co_await write(buffers, 0);
+    out_.clear();
+    co_return sent;
+}
+
+task<result<void>> h1_connection::finish(const http::fields* trailers) {
+    if (sending_.how == http::framing::kind::chunked) {
+        static const http::fields none;
+        http::h1::write_last_chunk(out_, trailers != nullptr ? *trailers : none);
+    }
+    if (sending_.how == http::framing::kind::length && left_to_send_ > 0) {
+        cut();
+        co_return fail(errc::internal);
+    }
+    const result<void> sent = co_await flush();
+    if (sent && phase_ != phase::aborted) phase_ = phase::done;
+    co_return sent;
+}
+
+void h1_connection::abort() noexcept { cut(); }
+
+}  // namespace etagere::net
