@@ -1,12 +1,12 @@
 #include "etagere/net/h1_connection.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <exception>
-
 #include "etagere/http/date.hpp"
 
 #include "h1_connection_impl.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
 
 namespace etagere::net {
 
@@ -69,16 +69,25 @@ h1_connection::h1_connection(worker& on, stream_socket socket, std::shared_ptr<c
       peer_(std::move(peer)),
       behind_(behind),
       registry_(registry),
-      read_deadline_(on.deadlines(), [this] { error_code ignored; socket_.cancel(ignored); }),
+      read_deadline_(on.deadlines(),
+                     [this] {
+                         error_code ignored;
+                         socket_.cancel(ignored);
+                     }),
       write_deadline_(on.deadlines(), [this] { cut(); }) {
     registry_.add(*this);
 }
 
-h1_connection::~h1_connection() { registry_.remove(*this); }
+h1_connection::~h1_connection() {
+    registry_.remove(*this);
+}
 
 void h1_connection::drain() noexcept {
     draining_ = true;
-    if (phase_ == phase::idle && in_.empty()) cut();
+    if (phase_ != phase::idle || !in_.empty()) return;
+    error_code ignored;
+    socket_.close(ignored);
+    phase_ = phase::aborted;
 }
 
 void h1_connection::cut() noexcept {
@@ -100,8 +109,8 @@ void h1_connection::begin_request() noexcept {
 }
 
 bool h1_connection::will_keep_alive() const noexcept {
-    // A client that waits for "100 Continue" and got a final answer instead may send its body or not: nobody can tell what
-    // the next bytes are (RFC 9110 §10.1.1), so the connection ends.
+    // A client that waits for "100 Continue" and got a final answer instead may send its body or not: nobody can tell
+    // what the next bytes are (RFC 9110 §10.1.1), so the connection ends.
     const bool body_in_doubt = head_.expects_continue && !continue_sent_ && !decoder_.done();
     return head_.keep_alive && !draining_ && !body_failed_ && !body_in_doubt && phase_ != phase::aborted;
 }
@@ -128,7 +137,8 @@ task<h1_connection::head_event> h1_connection::read_head() {
     timed_head = first_request_;
     for (;;) {
         if (!in_.empty()) {
-            const result<std::size_t> used = http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
+            const result<std::size_t> used =
+                http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
             if (!used) {
                 refusal_ = used.error();
                 co_return head_event::refused;
@@ -247,8 +257,8 @@ task<void> h1_connection::refuse(error_code why) {
     if (status != 0 && phase_ != phase::aborted && !head_sent()) {
         answer_.clear();
         answer_.status = status;
-        answer_.dynamic = "HTTP/1.1 " + std::to_string(status) + " " + std::string(http::status_phrase(status)) +
-                          "\r\nDate: ";
+        answer_.dynamic =
+            "HTTP/1.1 " + std::to_string(status) + " " + std::string(http::status_phrase(status)) + "\r\nDate: ";
         http::append_date(answer_.dynamic, std::chrono::floor<seconds>(started_.wall));
         answer_.dynamic += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
         const std::string text = std::string(error_name(why)) + "\n";
@@ -265,8 +275,8 @@ task<void> h1_connection::refuse(error_code why) {
 }
 
 task<void> h1_connection::linger() {
-    // Closing with unread bytes in the receive buffer makes the kernel send RST, which can destroy the answer before the
-    // client read it (RFC 9112 §9.6): close the sending side and read on for a moment.
+    // Closing with unread bytes in the receive buffer makes the kernel send RST, which can destroy the answer before
+    // the client read it (RFC 9112 §9.6): close the sending side and read on for a moment.
     error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
     if (ec) co_return;

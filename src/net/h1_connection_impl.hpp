@@ -2,11 +2,11 @@
 // h1_response.cpp and tunnel.cpp.
 #pragma once
 
-#include <array>
-#include <vector>
-
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/net/h1_connection.hpp"
+
+#include <array>
+#include <vector>
 
 namespace etagere::net {
 
@@ -99,9 +99,9 @@ private:
     moment started_{};
     std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
     std::uint64_t body_received_ = 0;
-    milliseconds body_waited_{0};     // time spent waiting for the client inside the body
+    milliseconds body_waited_{0};  // time spent waiting for the client inside the body
     phase phase_ = phase::idle;
-    error_code refusal_{};            // why read_head() gave up
+    error_code refusal_{};  // why read_head() gave up
     bool continue_sent_ = false;
     bool body_failed_ = false;
     bool body_stopped_ = false;

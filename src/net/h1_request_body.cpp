@@ -35,12 +35,14 @@ task<result<std::string_view>> h1_connection::read() {
             }
             co_return step->content;
         }
-        // The longest pause, and the average rate over the time that was spent waiting for the client (not for the origin:
-        // back-pressure of ours is not the client's fault). Without the second, a byte every 29 s holds an origin for ever.
+        // The longest pause, and the average rate over the time that was spent waiting for the client (not for the
+        // origin: back-pressure of ours is not the client's fault). Without the second, a byte every 29 s holds an
+        // origin for ever.
         const steady_time before = on_.now().steady;
         milliseconds patience = options_->body_timeout.count() > 0 ? options_->body_timeout : milliseconds::max() / 4;
         if (options_->min_body_rate > 0) {
-            const auto earned = milliseconds(static_cast<std::int64_t>(body_received_ * 1000 / options_->min_body_rate));
+            const auto earned =
+                milliseconds(static_cast<std::int64_t>(body_received_ * 1000 / options_->min_body_rate));
             patience = std::min(patience, std::max(milliseconds{0}, rate_grace + earned - body_waited_));
         }
         if (patience < milliseconds::max() / 4) read_deadline_.arm(before + patience);

@@ -20,8 +20,10 @@ void immediate_answer::clear() {
 std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
     const bool no_body = head_.verb == http::method::head || a.status == 304 || a.status == 204;
     if (no_body) {
-        const bool known = a.declared_length < 0 && a.how.how == http::framing::kind::length && head_.verb == http::method::head;
-        http::h1::write_framing(a.dynamic, http::framing::none(), known ? static_cast<std::int64_t>(a.how.length) : a.declared_length);
+        const bool known =
+            a.declared_length < 0 && a.how.how == http::framing::kind::length && head_.verb == http::method::head;
+        http::h1::write_framing(a.dynamic, http::framing::none(),
+                                known ? static_cast<std::int64_t>(a.how.length) : a.declared_length);
         a.body = {};
     } else {
         http::h1::write_framing(a.dynamic, a.how, -1);
@@ -152,6 +154,8 @@ task<result<void>> h1_connection::finish(const http::fields* trailers) {
     co_return sent;
 }
 
-void h1_connection::abort() noexcept { cut(); }
+void h1_connection::abort() noexcept {
+    cut();
+}
 
 }  // namespace etagere::net

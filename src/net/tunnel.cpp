@@ -1,9 +1,9 @@
 // After a 101 the two connections are one pipe (RFC 9110 §7.8): bytes both ways until either side ends.
+#include "h1_connection_impl.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
-
-#include "h1_connection_impl.hpp"
 
 namespace etagere::net {
 
@@ -11,7 +11,11 @@ namespace {
 
 struct pipe {
     pipe(worker& w, stream_socket& a, stream_socket upstream_socket, milliseconds idle_timeout)
-        : on(w), client(a), upstream(std::move(upstream_socket)), idle(idle_timeout), done(w.io()),
+        : on(w),
+          client(a),
+          upstream(std::move(upstream_socket)),
+          idle(idle_timeout),
+          done(w.io()),
           quiet(w.deadlines(), [this] { close(); }) {}
 
     void touch() { quiet.arm(on.now().steady + idle); }

@@ -2,19 +2,19 @@
 // Back-pressure comes by itself: what is not read is not received.
 #pragma once
 
-#include <string_view>
-
 #include "etagere/base/result.hpp"
 #include "etagere/http/fields.hpp"
 #include "etagere/net/asio.hpp"
+
+#include <string_view>
 
 namespace etagere::net {
 
 class body_source {
 public:
     virtual ~body_source() = default;
-    /// The next piece of content; an empty view is the end (after a complete body). The view is valid until the next call.
-    /// After an error or the end it must not be called again.
+    /// The next piece of content; an empty view is the end (after a complete body). The view is valid until the next
+    /// call. After an error or the end it must not be called again.
     virtual task<result<std::string_view>> read() = 0;
     /// Nobody will read on. The source may close what it reads from. Harmless after the end.
     virtual void stop() noexcept = 0;

@@ -1,12 +1,13 @@
-// One HTTP/1 client connection: reads heads, hands transactions to its handler, writes answers, in order (RFC 9112 §9.3.2).
+// One HTTP/1 client connection: reads heads, hands transactions to its handler, writes answers, in order (RFC 9112
+// §9.3.2).
 #pragma once
-
-#include <memory>
-#include <string>
 
 #include "etagere/http/h1/body.hpp"
 #include "etagere/http/h1/parser.hpp"
 #include "etagere/net/transaction.hpp"
+
+#include <memory>
+#include <string>
 
 namespace etagere::net {
 
@@ -15,11 +16,11 @@ struct connection_options {
     http::h1::head_limits head;
     std::string scheme = "http";
     std::uint64_t body_bytes = UINT64_MAX;
-    milliseconds header_timeout{5000};     // from a head's first byte to its last
-    milliseconds body_timeout{30000};      // longest pause inside a request body
-    std::uint64_t min_body_rate = 240;     // bytes/s on average after the first 5 s of waiting for the client
+    milliseconds header_timeout{5000};  // from a head's first byte to its last
+    milliseconds body_timeout{30000};   // longest pause inside a request body
+    std::uint64_t min_body_rate = 240;  // bytes/s on average after the first 5 s of waiting for the client
     milliseconds idle_timeout{75000};
-    milliseconds write_timeout{30000};     // every 256 KiB must be taken within it
+    milliseconds write_timeout{30000};  // every 256 KiB must be taken within it
 };
 
 /// A worker's open connections: for draining and for gauges. Not thread-safe: belongs to its worker.

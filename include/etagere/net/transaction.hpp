@@ -2,38 +2,38 @@
 // ways to answer. The same interface for HTTP/1 and later codecs, for the proxy and for the admin listener.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "etagere/base/result.hpp"
 #include "etagere/http/message.hpp"
 #include "etagere/net/asio.hpp"
 #include "etagere/net/body.hpp"
 #include "etagere/net/worker.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
 namespace etagere::net {
 
 /// Who is at the other end. Lives as long as the connection.
 struct peer_info {
-    std::string address;        // "192.0.2.1", "2001:db8::1" without brackets, "unix"
-    std::string listener;       // name from the settings
+    std::string address;   // "192.0.2.1", "2001:db8::1" without brackets, "unix"
+    std::string listener;  // name from the settings
     std::uint16_t local_port = 0;
-    bool trusted = false;       // may set X-Forwarded-* (settings: trusted_proxies)
+    bool trusted = false;  // may set X-Forwarded-* (settings: trusted_proxies)
 };
 
 /// An answer that needs nothing but bytes at hand: a memory hit, a 304, a canned error. Views must live until `pin` is
 /// released; `dynamic` is scratch that the connection owns and reuses.
 struct immediate_answer {
     int status = 200;
-    std::string_view start;             // status line and prebuilt header
-    std::string dynamic;                // Age, Cache-Status … complete field lines made for this request
+    std::string_view start;  // status line and prebuilt header
+    std::string dynamic;     // Age, Cache-Status … complete field lines made for this request
     http::framing how;
     std::int64_t declared_length = -1;  // Content-Length where no body follows
     std::string_view body;
-    std::shared_ptr<const void> pin;    // keeps start and body alive until they are written
-    bool close = false;                 // end the connection after it
+    std::shared_ptr<const void> pin;  // keeps start and body alive until they are written
+    bool close = false;               // end the connection after it
 
     void clear();
 };
@@ -45,7 +45,7 @@ public:
     virtual http::request_head& request() noexcept = 0;
     virtual const peer_info& peer() const noexcept = 0;
     virtual worker& on() noexcept = 0;
-    virtual moment started() const noexcept = 0;  // when its head was complete
+    virtual moment started() const noexcept = 0;           // when its head was complete
     virtual std::uint64_t bytes_in() const noexcept = 0;   // of this request so far, head included
     virtual std::uint64_t bytes_out() const noexcept = 0;  // of its answer so far
 
@@ -55,8 +55,8 @@ public:
     // Answering: interim responses, then exactly one of answer() or send_head(), then send()… and finish(), or abort().
     virtual task<result<void>> send_interim(const http::response_head& head) = 0;
     virtual task<result<void>> answer(immediate_answer& a) = 0;
-    /// `head.body` says how the body is known; the codec maps it to the client's version and method. Written with the first
-    /// content, or by flush() or finish().
+    /// `head.body` says how the body is known; the codec maps it to the client's version and method. Written with the
+    /// first content, or by flush() or finish().
     virtual task<result<void>> send_head(const http::response_head& head) = 0;
     virtual task<result<void>> send(std::string_view content) = 0;
     /// Pushes out what send_head() and send() hold back; for streams.
@@ -66,8 +66,8 @@ public:
     virtual void abort() noexcept = 0;
     virtual bool head_sent() const noexcept = 0;
 
-    /// Sends the 101 and hands both directions over: `upstream`, and `early` (bytes already read from it), are relayed with
-    /// the client until either side closes or nothing moves for `idle_timeout`. The connection ends with it.
+    /// Sends the 101 and hands both directions over: `upstream`, and `early` (bytes already read from it), are relayed
+    /// with the client until either side closes or nothing moves for `idle_timeout`. The connection ends with it.
     virtual task<void> tunnel(const http::response_head& switching, stream_socket upstream, std::string early,
                               milliseconds idle_timeout) = 0;
 };

@@ -1,13 +1,13 @@
-// A worker: one thread, one io_context, its deadlines. A connection lives and dies on the worker that accepted it; to talk
-// to another worker, post to its executor.
+// A worker: one thread, one io_context, its deadlines. A connection lives and dies on the worker that accepted it; to
+// talk to another worker, post to its executor.
 #pragma once
-
-#include <chrono>
-#include <memory>
 
 #include "etagere/base/time.hpp"
 #include "etagere/net/asio.hpp"
 #include "etagere/net/deadline.hpp"
+
+#include <chrono>
+#include <memory>
 
 namespace etagere::net {
 
@@ -21,7 +21,8 @@ public:
     deadline_wheel& deadlines() noexcept { return deadlines_; }
     /// The clocks of the program are read here and nowhere else on the data path.
     moment now() const noexcept {
-        return {std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()), std::chrono::steady_clock::now()};
+        return {std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()),
+                std::chrono::steady_clock::now()};
     }
 
 private:
