@@ -11,10 +11,12 @@ namespace etagere {
 /// Owns the bytes of one complete representation. Thread-safe to read; never written after it was shared.
 using shared_bytes = std::shared_ptr<const std::string>;
 
-inline shared_bytes share(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
+inline shared_bytes share(std::string bytes) {
+    return std::make_shared<const std::string>(std::move(bytes));
+}
 
-/// xxh3-128 in canonical big-endian order: names entity bytes. Not for secrets: whoever can choose bytes can collide it,
-/// so a reader compares length and checksum as well.
+/// xxh3-128 in canonical big-endian order: names entity bytes. Not for secrets: whoever can choose bytes can collide
+/// it, so a reader compares length and checksum as well.
 struct digest128 {
     std::uint64_t high = 0;
     std::uint64_t low = 0;

@@ -12,10 +12,10 @@ enum class reason : std::uint8_t {
     none,
     // answered from the store without asking the origin
     hit_fresh,
-    hit_not_modified,        // fresh, and the client's own validator matched: 304
-    hit_precondition_failed, // fresh, If-Match / If-Unmodified-Since failed: 412
-    hit_stale_revalidating,  // RFC 5861 §3
-    hit_stale_error,         // RFC 5861 §4
+    hit_not_modified,         // fresh, and the client's own validator matched: 304
+    hit_precondition_failed,  // fresh, If-Match / If-Unmodified-Since failed: 412
+    hit_stale_revalidating,   // RFC 5861 §3
+    hit_stale_error,          // RFC 5861 §4
     // the origin was asked whether the stored response is still good
     revalidated,
     revalidated_changed,
@@ -47,23 +47,25 @@ enum class reason : std::uint8_t {
     nostore_incomplete,
     nostore_policy,
     nostore_sendfile,
-    nostore_hit_for_miss,    // remembered: the last answers for this key were not kept, so it is not collapsed
-    invalidated,             // an unsafe method succeeded (RFC 9111 §4.4)
-    only_if_cached,          // RFC 9111 §5.2.1.7: 504
-    refused,                 // our own 4xx
-    failed,                  // our own 5xx: the origin did not answer
-    count_                   // number of reasons; not a reason
+    nostore_hit_for_miss,  // remembered: the last answers for this key were not kept, so it is not collapsed
+    invalidated,           // an unsafe method succeeded (RFC 9111 §4.4)
+    only_if_cached,        // RFC 9111 §5.2.1.7: 504
+    refused,               // our own 4xx
+    failed,                // our own 5xx: the origin did not answer
+    count_                 // number of reasons; not a reason
 };
 
 /// What an operator is told about a reason. All views are static.
 struct reason_info {
-    std::string_view name;        // "hit_fresh"
-    std::string_view cache_class; // hit | stale | revalidated | miss | pass | refused: `cache` of log and metrics
-    std::string_view rack_cache;  // Rack::Cache's words, "" where it has none: "stale, valid, store"
-    std::string_view section;     // "RFC 9111 §4.2"
-    std::string_view remedy;      // what to write in the routes file, or at the origin; "" where nothing is wrong
+    std::string_view name;         // "hit_fresh"
+    std::string_view cache_class;  // hit | stale | revalidated | miss | pass | refused: `cache` of log and metrics
+    std::string_view rack_cache;   // Rack::Cache's words, "" where it has none: "stale, valid, store"
+    std::string_view section;      // "RFC 9111 §4.2"
+    std::string_view remedy;       // what to write in the routes file, or at the origin; "" where nothing is wrong
 };
 const reason_info& info(reason r) noexcept;
-inline std::string_view name(reason r) noexcept { return info(r).name; }
+inline std::string_view name(reason r) noexcept {
+    return info(r).name;
+}
 
 }  // namespace etagere

@@ -1,11 +1,11 @@
 // HTTP-date (RFC 9110 §5.6.7): reads IMF-fixdate, RFC 850 and asctime; writes IMF-fixdate.
 #pragma once
 
+#include "etagere/base/time.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "etagere/base/time.hpp"
 
 namespace etagere::http {
 

@@ -1,12 +1,12 @@
 // Entity tags and their comparison (RFC 9110 §8.8.3, §13.1).
 #pragma once
 
+#include "etagere/http/fields.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "etagere/http/fields.hpp"
 
 namespace etagere::http {
 
@@ -27,7 +27,8 @@ enum class tag_reading : std::uint8_t { strict, lenient };
 
 enum class tag_match : std::uint8_t { absent, any, matches, differs };
 /// If-None-Match against the current tag, weak comparison, all lines as one list (RFC 9110 §13.1.2). `any` for "*".
-tag_match match_if_none_match(const fields& request, const std::optional<entity_tag>& current, tag_reading reading) noexcept;
+tag_match match_if_none_match(const fields& request, const std::optional<entity_tag>& current,
+                              tag_reading reading) noexcept;
 /// If-Match, strong comparison (RFC 9110 §13.1.1).
 tag_match match_if_match(const fields& request, const std::optional<entity_tag>& current) noexcept;
 

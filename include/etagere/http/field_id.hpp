@@ -7,6 +7,7 @@
 namespace etagere::http {
 
 // Below 64, so that a field map can answer "is there one?" from one word.
+// clang-format off
 enum class field_id : std::uint8_t {
     other,
     accept, accept_encoding, accept_language, accept_ranges, age, allow, alt_svc, authorization,
@@ -18,6 +19,7 @@ enum class field_id : std::uint8_t {
     x_forwarded_host, x_forwarded_port, x_forwarded_prefix, x_forwarded_proto, x_request_id, x_real_ip, sec_websocket_key,
     count_
 };
+// clang-format on
 static_assert(static_cast<int>(field_id::count_) <= 64);
 
 /// Case-insensitive. O(1), no allocation.

@@ -1,14 +1,14 @@
 // An ordered list of header or trailer fields (RFC 9110 §5): names case-insensitive, repetitions kept, order kept.
 #pragma once
 
+#include "etagere/http/field_id.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "etagere/http/field_id.hpp"
 
 namespace etagere::http {
 
@@ -41,7 +41,9 @@ public:
     std::size_t erase(std::string_view name) noexcept;
     void clear() noexcept;
 
-    bool has(field_id id) const noexcept { return id != field_id::other && (present_ >> static_cast<unsigned>(id) & 1U) != 0; }
+    bool has(field_id id) const noexcept {
+        return id != field_id::other && (present_ >> static_cast<unsigned>(id) & 1U) != 0;
+    }
     std::size_t count(field_id id) const noexcept;
     /// First value of that name.
     std::optional<std::string_view> find(field_id id) const noexcept;
@@ -81,7 +83,10 @@ public:
     using difference_type = std::ptrdiff_t;
     iterator(const fields* owner, std::size_t at) noexcept : owner_(owner), at_(at) {}
     entry operator*() const noexcept { return (*owner_)[at_]; }
-    iterator& operator++() noexcept { ++at_; return *this; }
+    iterator& operator++() noexcept {
+        ++at_;
+        return *this;
+    }
     bool operator==(const iterator& o) const noexcept { return at_ == o.at_; }
 
 private:
@@ -89,7 +94,11 @@ private:
     std::size_t at_;
 };
 
-inline fields::iterator fields::begin() const noexcept { return {this, 0}; }
-inline fields::iterator fields::end() const noexcept { return {this, size()}; }
+inline fields::iterator fields::begin() const noexcept {
+    return {this, 0};
+}
+inline fields::iterator fields::end() const noexcept {
+    return {this, size()};
+}
 
 }  // namespace etagere::http

@@ -1,11 +1,11 @@
 // List-based fields (RFC 9110 §5.6.1) and directives with arguments (Cache-Control, §5.6.4 quoted strings).
 #pragma once
 
+#include "etagere/http/fields.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include "etagere/http/fields.hpp"
 
 namespace etagere::http {
 
@@ -14,8 +14,7 @@ namespace etagere::http {
 std::optional<std::string_view> next_member(std::string_view& rest) noexcept;
 
 /// Calls `each(member)` for every member of every line of that field, in order; stops where it answers false.
-template <class F>
-bool for_each_member(const fields& in, field_id id, F&& each) {
+template <class F> bool for_each_member(const fields& in, field_id id, F&& each) {
     if (!in.has(id)) return true;
     for (const fields::entry f : in) {
         if (f.id != id) continue;

@@ -2,11 +2,11 @@
 // serialised from these only; no raw head or framing is ever copied through.
 #pragma once
 
+#include "etagere/http/fields.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "etagere/http/fields.hpp"
 
 namespace etagere::http {
 
@@ -39,19 +39,20 @@ struct framing {
 struct request_head {
     method verb = method::get;
     std::string method_name = "GET";
-    std::string target = "/";   // origin-form, bytes as received; "*" for OPTIONS
+    std::string target = "/";  // origin-form, bytes as received; "*" for OPTIONS
     std::string scheme = "http";
-    std::string host;           // lower case, without port; "" only for HTTP/1.0 without Host
-    std::uint16_t port = 0;     // as the client named it, or the scheme's default
+    std::string host;        // lower case, without port; "" only for HTTP/1.0 without Host
+    std::uint16_t port = 0;  // as the client named it, or the scheme's default
     version protocol = version::http11;
     fields header;
     framing body;
-    bool keep_alive = true;        // the client will send another request on this connection
-    bool expects_continue = false; // RFC 9110 §10.1.1
-    std::string upgrade;           // value of Upgrade where Connection named it and it is not h2c; else ""
+    bool keep_alive = true;         // the client will send another request on this connection
+    bool expects_continue = false;  // RFC 9110 §10.1.1
+    std::string upgrade;            // value of Upgrade where Connection named it and it is not h2c; else ""
 
     void clear();
-    /// host, with ":port" where it is not the scheme's default: for Host and Forwarded. IPv6 literals keep their brackets.
+    /// host, with ":port" where it is not the scheme's default: for Host and Forwarded. IPv6 literals keep their
+    /// brackets.
     std::string authority() const;
     std::string_view path() const noexcept;   // target up to '?'
     std::string_view query() const noexcept;  // after '?', "" without
@@ -61,13 +62,13 @@ struct request_head {
 /// to HEAD and of a 304 is kept in `declared_length`.
 struct response_head {
     int status = 200;
-    std::string reason;         // RFC 9112 §4; "" is fine
+    std::string reason;  // RFC 9112 §4; "" is fine
     version protocol = version::http11;
     fields header;
     framing body;
     std::int64_t declared_length = -1;  // Content-Length where there was one, also where no body follows; else -1
-    bool keep_alive = true;     // the connection may carry another response
-    std::string upgrade;        // of a 101
+    bool keep_alive = true;             // the connection may carry another response
+    std::string upgrade;                // of a 101
 
     void clear();
 };

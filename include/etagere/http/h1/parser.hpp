@@ -1,12 +1,12 @@
-// HTTP/1 heads: bytes in, canonical heads out. Beast's basic_parser reads the syntax; a strict layer of ours judges what
-// Beast lets through: framing, Host, target, folding, bare CR and LF (RFC 9112 §2.2, §3, §5, §6).
+// HTTP/1 heads: bytes in, canonical heads out. Beast's basic_parser reads the syntax; a strict layer of ours judges
+// what Beast lets through: framing, Host, target, folding, bare CR and LF (RFC 9112 §2.2, §3, §5, §6).
 #pragma once
-
-#include <cstddef>
-#include <string_view>
 
 #include "etagere/base/result.hpp"
 #include "etagere/http/message.hpp"
+
+#include <cstddef>
+#include <string_view>
 
 namespace etagere::http::h1 {
 
@@ -20,7 +20,8 @@ struct head_limits {
 /// Answers the number of bytes the head took, 0 where the head is not complete yet, or the errc that http_status()
 /// turns into 400, 414, 431, 501 or 505. After an error the connection must be closed: nothing behind it is executed.
 /// Up to one empty line before the request line is skipped (RFC 9112 §2.2). `scheme` is that of the listener.
-result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme, request_head& out);
+result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme,
+                                  request_head& out);
 
 /// `answers` is the method of the request this responds to: it decides whether a body follows (RFC 9112 §6.3).
 /// Interim responses (1xx) come out like any other; the caller reads on. Any doubt is errc::upstream_bad_response.

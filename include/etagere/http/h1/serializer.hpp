@@ -1,11 +1,11 @@
 // HTTP/1 heads out: the only code that writes wire bytes of a head (RFC 9112 §3, §4, §6).
 #pragma once
 
+#include "etagere/http/message.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "etagere/http/message.hpp"
 
 namespace etagere::http::h1 {
 
@@ -22,7 +22,8 @@ framing response_framing(const response_head& head, version client, method answe
 void write_response_start(std::string& out, int status, std::string_view reason, const fields& header);
 /// Appends the framing fields. `declared_length` >= 0 writes Content-Length where no body follows (HEAD, 304).
 void write_framing(std::string& out, framing how, std::int64_t declared_length);
-/// "Connection: close" or, for a 1.0 client that asked for it, "Connection: keep-alive"; nothing where the default holds.
+/// "Connection: close" or, for a 1.0 client that asked for it, "Connection: keep-alive"; nothing where the default
+/// holds.
 void write_connection(std::string& out, version client, bool keep_alive);
 
 /// Appends "<hex>CRLF", the start of a chunk; the content and CRLF follow it.
