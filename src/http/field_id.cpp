@@ -17,9 +17,9 @@ constexpr std::array<std::string_view, known> names{
     "Cache-Control", "CDN-Cache-Control", "Cache-Status", "Connection", "Content-Encoding", "Content-Length",
     "Content-Location", "Content-Range", "Content-Type", "Cookie", "Date", "ETag", "Expect", "Expires", "Forwarded",
     "Host", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Keep-Alive",
-    "Last-Modified", "Link", "Location", "Max-Forwards", "Origin", "Pragma", "Proxy-Authenticate", "Proxy-
-    Authentication-Info", "Proxy-Authorization", "Proxy-Connection", "Range", "Retry-After", "Server", "Set-Cookie",
-    "TE", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent", "Vary", "Via", "Warning", "X-Forwarded-For",
+    "Last-Modified", "Link", "Location", "Max-Forwards", "Origin", "Pragma", "Proxy-Authenticate",
+    "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection", "Range", "Retry-After", "Server",
+    "Set-Cookie", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent", "Vary", "Via", "Warning", "X-Forwarded-For",
     "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-Proto", "X-Request-Id", "X-Real-IP",
     "Sec-WebSocket-Key",
 };
