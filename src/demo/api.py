@@ -29,9 +29,10 @@ RENDERING = 0.050
 lock = threading.Lock()
 traffic = {"requests": 0, "bytes_in": 0, "bytes_out": 0, "renders": 0}
 products = {
-    id: {"id": id, "sku": f"SKU-{id:06}", "name": f"Product number {id}", "price_cents": 100 + id * 37 % 90_000, "version": 0,
-         "description": f"A sturdy and well made thing, number {id} of the catalogue, sold by the piece; returned within "
-                        "a month without a question asked, and repaired for two years."}
+    id: {"id": id, "sku": f"SKU-{id:06}", "name": f"Product number {id}", "price_cents": 100 + id * 37 % 90_000,
+         "version": 0,
+         "description": f"A sturdy and well made thing, number {id} of the catalogue, sold by the piece; returned "
+                        "within a month without a question asked, and repaired for two years."}
     for id in range(1, PER_PAGE * LAST_PAGE + 1)
 }
 

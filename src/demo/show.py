@@ -93,7 +93,7 @@ class Show:
         time.sleep(lifetime + 0.5)
         self.row("revalidation for a client that has it", (304, 1, 0), mine)
 
-        print("  … a product is changed through étagère (PUT /api/products/1), and the page runs out once more", flush=True)
+        print("  … a product is changed through étagère (PUT /api/products/1), and the page runs out again", flush=True)
         if self.cache.ask("PUT", "/api/products/1", body=json.dumps({"price_cents": 999})).status != 200:
             self.wrong.append("the change was refused")
         time.sleep(lifetime + 0.5)

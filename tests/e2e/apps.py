@@ -109,8 +109,8 @@ class Rails(App):
 
     def __init__(self, threads=5, rack_cache=None):
         def env(scratch):
-            return {"RAILS_ENV": "production", "RACK_ENV": "production", "DATABASE": os.path.join(scratch, "shop.sqlite"),
-                    **({"RACK_CACHE": rack_cache} if rack_cache else {})}
+            more = {"RACK_CACHE": rack_cache} if rack_cache else {}
+            return {"RAILS_ENV": "production", "DATABASE": os.path.join(scratch, "shop.sqlite"), **more}
         super().__init__([program("puma"), "-b", "tcp://127.0.0.1:0", "-t", f"{threads}:{threads}", "-w", "0",
                           "-e", "production", "config.ru"], env, self.DIRECTORY)
 
@@ -129,7 +129,7 @@ class Go(App):
     built = None                                    # the directory with the program, made once a run
 
     def __init__(self, products=""):
-        super().__init__([self.build()], lambda scratch: {"LISTEN": "127.0.0.1:0", "PRODUCTS_URL": products}, self.DIRECTORY)
+        super().__init__([self.build()], lambda _: {"LISTEN": "127.0.0.1:0", "PRODUCTS_URL": products}, self.DIRECTORY)
 
     @classmethod
     def build(cls):

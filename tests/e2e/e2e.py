@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 from harness import Client, Etagere, Memcached, Reader, many, wait_until  # noqa: E402
 
-__all__ = ["Counted", "EndToEnd", "Etagere", "Go", "Memcached", "MEMCACHED", "MEMORY", "Rails", "TIERS", "hostname", "many",
-           "wait_until"]
+__all__ = ["Client", "Counted", "EndToEnd", "Etagere", "Go", "Memcached", "MEMCACHED", "MEMORY", "Rails", "TIERS",
+           "hostname", "many", "wait_until"]
 
 # One store each. memcached's deadline is long: these tests are about answers, and the machine may be busy.
 MEMORY = "{ memory: { size: 64MiB, max_object: 4MiB } }"

@@ -1,7 +1,8 @@
 """étagère in front of a real Rails 6.1 API on Puma, with each store.
 
-The pages of /api/products carry a weak tag, `public` and no lifetime: what a cache may keep and must ask about every time.
-So one page is rendered once however often it is asked for, while Rails is still asked. /defaults and /mine are `private`.
+The pages of /api/products carry a weak tag, `public` and no lifetime: what a cache may keep and must ask about every
+time. So one page is rendered once however often it is asked for, while Rails is still asked. /defaults and /mine are
+`private`.
 """
 
 import json
@@ -155,7 +156,8 @@ class WhatEveryStoreDoes:
         client = self.client()
         self.assertSame(client.get(self.target), 200, origin.body)
         body = json.dumps({"price_cents": 4711}).encode()
-        written = client.ask("PUT", f"/api/products/{(self.number - 1) * 100 + 1}", {"Content-Type": "application/json"}, body)
+        written = client.ask("PUT", f"/api/products/{(self.number - 1) * 100 + 1}",
+                             {"Content-Type": "application/json"}, body)
         self.assertEqual((written.status, json.loads(written.body)["price_cents"]), (200, 4711))
         changed = client.get(self.target)
         self.assertSame(changed, 200, self.origin()[0].body, "revalidated_changed")

@@ -33,7 +33,8 @@ type answer struct {
 }
 
 func newShop(base string) *shop {
-	return &shop{base: strings.TrimSuffix(base, "/"), client: &http.Client{Timeout: 10 * time.Second}, known: map[int]answer{}}
+	client := &http.Client{Timeout: 10 * time.Second}
+	return &shop{base: strings.TrimSuffix(base, "/"), client: client, known: map[int]answer{}}
 }
 
 func validator(form, etag string) (string, error) {

@@ -62,7 +62,8 @@ class ApiController < ActionController::API
   end
 
   def freshness(products)
-    { etag: products.map { |product| [product.id, product.updated_at.to_f] }, last_modified: products.map(&:updated_at).max }
+    changes = products.map(&:updated_at)
+    { etag: products.map(&:id).zip(changes.map(&:to_f)), last_modified: changes.max }
   end
 
   # A token is its customer's name: who may see what is not what this application is about.

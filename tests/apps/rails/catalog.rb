@@ -16,8 +16,8 @@ class Product < ActiveRecord::Base
       {
         id: id, sku: format('SKU-%06d', id), name: "Product number #{id}", price_cents: 100 + id * 37 % 90_000,
         stock: id * 13 % 500, category: %w[books music garden kitchen office].at(id % 5),
-        description: "A sturdy and well made thing, number #{id} of the catalogue, sold by the piece, with a warranty of " \
-                     'two years; returned within a month without a question asked.',
+        description: "A sturdy and well made thing, number #{id} of the catalogue, sold by the piece, with a warranty " \
+                     'of two years; returned within a month without a question asked.',
         created_at: EPOCH, updated_at: changed
       }
     end
