@@ -33,6 +33,8 @@ public:
     /// The one way in. False, and nothing is added, where the name is no token or the value holds a forbidden octet:
     /// whatever came in, no CR, LF or NUL can go out.
     [[nodiscard]] bool add(std::string_view name, std::string_view value);
+    /// The same, for a caller that has looked `id` up already: it has to be find_field_id(name).
+    [[nodiscard]] bool add(field_id id, std::string_view name, std::string_view value);
     /// For values made by us from numbers and checked parts; asserts what add() checks.
     void append(field_id id, std::string_view value);
     /// Removes all of that name, then appends one.

@@ -3,7 +3,6 @@
 #include "etagere/http/field_policy.hpp"
 #include "etagere/http/lists.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace etagere::http::h1 {
@@ -38,15 +37,21 @@ void take_length(head_fields& out, std::string_view value) noexcept {
     }
 }
 
-// Calls each(option) for all members of all Connection lines; true as soon as one call answers true.
-template <class Each> bool any_option(const head_fields& in, Each each) {
-    for (std::size_t i = 0; i < in.connections; ++i) {
-        std::string_view rest = in.connection[i];
-        while (const auto option = next_member(rest)) {
-            if (each(*option)) return true;
+void take_options(head_fields& out, std::string_view value) noexcept {
+    if (out.connections < out.connection.size()) out.connection[out.connections] = value;
+    ++out.connections;
+    while (const auto option = next_member(value)) {
+        ++out.options;
+        if (iequals(*option, "keep-alive")) {
+            out.keep_alive = true;
+        } else if (iequals(*option, "close")) {
+            out.close = true;
+        } else if (iequals(*option, "upgrade")) {
+            out.upgrade_named = true;
+        } else {
+            out.others_named = true;
         }
     }
-    return false;
 }
 
 }  // namespace
@@ -63,11 +68,7 @@ bool head_fields::take(field_id id, std::string_view value) noexcept {
             ++transfer_encodings;
             chunked = iequals(value, "chunked");
             break;
-        case field_id::connection:
-            if (connections < connection.size()) connection[connections] = value;
-            ++connections;
-            options += 1 + static_cast<std::size_t>(std::ranges::count(value, ','));
-            break;
+        case field_id::connection: take_options(*this, value); break;
         case field_id::upgrade:
             ++upgrades;
             upgrade = value;
@@ -81,19 +82,17 @@ bool head_fields::take(field_id id, std::string_view value) noexcept {
     return true;
 }
 
-bool head_fields::has_option(std::string_view option) const noexcept {
-    return any_option(*this, [&](std::string_view named) { return iequals(named, option); });
-}
-
 void head_fields::erase_named(fields& header) const {
-    any_option(*this, [&](std::string_view named) {
-        if (find_field_id(named) == field_id::other) header.erase(named);
-        return false;
-    });
+    if (!others_named) return;
+    for (std::string_view rest : connection) {
+        while (const auto option = next_member(rest)) {
+            if (find_field_id(*option) == field_id::other) header.erase(*option);
+        }
+    }
 }
 
 std::string_view head_fields::usable_upgrade() const noexcept {
-    if (upgrades != 1 || !has_option("upgrade")) return {};
+    if (upgrades != 1 || !upgrade_named) return {};
     std::string_view rest = upgrade;
     while (const auto protocol = next_member(rest)) {
         if (iequals(protocol->substr(0, protocol->find('/')), "h2c")) return {};

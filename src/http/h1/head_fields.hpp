@@ -20,8 +20,12 @@ struct head_fields {
     bool bad_length = false;
     std::optional<std::uint64_t> content_length;
     std::size_t connections = 0;
-    std::size_t options = 0;  // at least the members of all Connection lines
-    std::array<std::string_view, 16> connection{};
+    std::size_t options = 0;  // members of all Connection lines
+    bool close = false;       // of the options: these three, and whether there are others
+    bool keep_alive = false;
+    bool upgrade_named = false;
+    bool others_named = false;
+    std::array<std::string_view, 8> connection{};
     std::size_t upgrades = 0;
     std::string_view upgrade;
     bool expects = false;
@@ -32,7 +36,6 @@ struct head_fields {
 
     /// More Connection lines or members than anybody needs: each member costs a walk through the header.
     bool too_many_options() const noexcept { return connections > connection.size() || options > 64; }
-    bool has_option(std::string_view option) const noexcept;
     /// RFC 9110 §7.6.1. Removes fields that Connection names, but none that the proxy knows: those are meant for
     /// everybody (§7.6.1 forbids naming them), and without Cache-Control, Vary, Authorization or the forwarding fields
     /// a message would mean something else to us than to its sender.

@@ -82,7 +82,7 @@ private:
             (!limits_.keep_underscores || is_underscore_twin(view(name)))) {
             return;
         }
-        if (!out_.header.add(view(name), view(value))) ec = beast::http::error::bad_field;
+        if (!out_.header.add(id, view(name), view(value))) ec = beast::http::error::bad_field;
     }
 
     void on_header_impl(beast::error_code&) override {}
@@ -167,7 +167,7 @@ result<void> judge_host(const head_fields& own, std::optional<std::string_view> 
 result<void> judge_connection(const head_fields& own, request_head& out) {
     if (own.too_many_options()) return fail(errc::bad_request);
     const bool http11 = out.protocol == version::http11;
-    out.keep_alive = http11 ? !own.has_option("close") : own.has_option("keep-alive") && !own.has_option("close");
+    out.keep_alive = http11 ? !own.close : own.keep_alive && !own.close;
     // With content, the end of the request and the start of the other protocol would be two peers' guesses.
     if (http11 && !out.body.has_body()) out.upgrade.assign(own.usable_upgrade());
     own.erase_named(out.header);

@@ -31,8 +31,9 @@ private:
 
     void on_field_impl(beast::http::field, beast::string_view name, beast::string_view value,
                        beast::error_code& ec) override {
-        if (own_.take(find_field_id(view(name)), view(value))) return;
-        if (!out_.header.add(view(name), view(value))) ec = beast::http::error::bad_field;
+        const field_id id = find_field_id(view(name));
+        if (own_.take(id, view(value))) return;
+        if (!out_.header.add(id, view(name), view(value))) ec = beast::http::error::bad_field;
     }
 
     void on_header_impl(beast::error_code&) override {}
@@ -105,7 +106,7 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
     const head_fields& own = reader.own();
     if (ec || out.status < 100 || out.status > 599 || own.too_many_options()) return fail(errc::upstream_bad_response);
 
-    out.keep_alive = !own.has_option("close") && (out.protocol == version::http11 || own.has_option("keep-alive"));
+    out.keep_alive = !own.close && (out.protocol == version::http11 || own.keep_alive);
     own.erase_named(out.header);
     if (out.status == 101) out.upgrade.assign(own.usable_upgrade());
     if (const auto ok = judge_framing(own, answers, out); !ok) return std::unexpected(ok.error());
