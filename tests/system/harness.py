@@ -20,12 +20,12 @@ import time
 import unittest
 
 from memcached import FaultProxy, Memcached
-from origin import Exchange, Origin, steps, wait_until
+from origin import Exchange, Origin, steps, validating, wait_until
 from wire import TIMEOUT, Client, Fields, Reader, Response, WireError, chunked, lines, request, response
 
 __all__ = ["Client", "Etagere", "Exchange", "FaultProxy", "Fields", "Memcached", "Origin", "Reader", "Response",
            "SystemTest", "TIMEOUT", "WireError", "binary", "chunked", "lines", "many", "past", "request", "response",
-           "run_cli", "steps", "wait_until"]
+           "run_cli", "steps", "validating", "wait_until"]
 
 
 def binary():
@@ -276,3 +276,23 @@ routes:
 
     def get(self, target, fields=(), **more):
         return self.ask("GET", target, fields, **more)
+
+    def refused(self, raw, statuses=(400,), bytewise=False):
+        """`raw` (bytes with @P@ for a path) must be answered with one of `statuses` and a closed connection. A good
+        request sent right behind it must not be executed, and the origin must not see a complete request."""
+        path, behind = self.path(), self.path()
+        client = self.client()
+        client.send(raw.replace(b"@P@", path.encode()) + request("GET", behind), bytewise)
+        got = client.read()
+        self.assertIn(got.status, statuses)
+        self.assertEqual(got["Connection"], "close")
+        self.assertTrue(client.closed(), "the connection stays open after a protocol error")
+        self.assertEqual([r for r in self.origin.seen(path) if r.complete], [])
+        self.assertEqual(self.origin.seen(behind), [])
+        return got
+
+    def hidden(self, count=1):
+        """A request in bytes for smuggling, and a check that it was not executed."""
+        path = self.path()
+        self.addCleanup(lambda: self.assertEqual(self.origin.seen(path), [], "a hidden request was executed"))
+        return request("GET", path) * count

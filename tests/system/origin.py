@@ -9,7 +9,7 @@ import struct
 import threading
 import time
 
-from wire import TIMEOUT, Fields, Reader, WireError, framing, response, split_head
+from wire import TIMEOUT, Fields, Reader, WireError, framing, pairs, response, split_head
 
 
 class Request:
@@ -84,6 +84,22 @@ def steps(*script):
     return run
 
 
+def validating(etag, body=b"", fields=(), not_modified=None, last_modified=None):
+    """A handler like a careful Rails action: 304 for exactly its own ETag (compared as text, as Rack does) and, where
+    it has one, exactly its own Last-Modified; 200 otherwise. `not_modified`: the fields of the 304 beside the ETag."""
+    own = [("ETag", etag)] if etag else []
+    own += [("Last-Modified", last_modified)] if last_modified else []
+
+    def run(exchange):
+        asked = exchange.request["If-None-Match"], exchange.request["If-Modified-Since"]
+        matches = [a == b for a, b in zip(asked, (etag, last_modified)) if a is not None]
+        if matches and all(matches):
+            exchange.answer(304, own + pairs(fields if not_modified is None else not_modified))
+        else:
+            exchange.answer(200, own + pairs(fields), body)
+    return run
+
+
 class Origin:
     """Listens on a free loopback port (or on `unix`, a path). Each connection has a thread."""
 
@@ -125,6 +141,11 @@ class Origin:
 
     def hits(self, path):
         return len(self.seen(path))
+
+    def asked(self, path):
+        """('full' or 'conditional') for each request for `path`: what `hits=2(1 cond)` means in the bug cases."""
+        return ["conditional" if {"if-none-match", "if-modified-since"} & {n.lower() for n, _ in r.fields} else "full"
+                for r in self.seen(path)]
 
     def wait_for(self, condition, what="the origin to see what it should", timeout=TIMEOUT):
         with self.lock:
