@@ -1,0 +1,16 @@
+// What a response's fields say about its freshness and validators. Room-internal.
+#pragma once
+
+#include "etagere/cache/stored_response.hpp"
+#include "etagere/http/fields.hpp"
+
+namespace etagere::cache {
+
+/// Fills the derived block of `into` from `header`, which need not be `into.header`: a response can be judged before
+/// anything is copied. Needs status and response_time.
+void derive_from(stored_response& into, const http::fields& header);
+
+/// RFC 9111 §5.1: the first member of the first line; 0 where that is no delta-seconds.
+seconds read_age(const http::fields& header) noexcept;
+
+}  // namespace etagere::cache

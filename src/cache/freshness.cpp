@@ -1,0 +1,115 @@
+#include "freshness.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace etagere::cache {
+namespace {
+
+using std::chrono::floor;
+using namespace std::chrono_literals;
+
+// The Date of the response, or when it came (RFC 9110 §6.6.1).
+wall_seconds date_value(const stored_response& r) noexcept {
+    return r.date.value_or(floor<seconds>(r.response_time));
+}
+
+// RFC 9111 §4.2.3. Date says whole seconds, so apparent_age is whole seconds too; everything that we measured ourselves
+// counts in milliseconds. A clock that was set back between request and response must not make a response younger.
+milliseconds corrected_initial_age(const stored_response& r) noexcept {
+    const seconds apparent_age = std::max(0s, floor<seconds>(r.response_time) - date_value(r));
+    const milliseconds response_delay = std::max(0ms, r.response_time - r.request_time);
+    const milliseconds corrected_age_value = r.age_value + response_delay;
+    return std::max<milliseconds>(apparent_age, corrected_age_value);
+}
+
+// RFC 9111 §4.2.2: a tenth of the time since the last change, and a day at most.
+seconds heuristic_lifetime(const stored_response& r) noexcept {
+    if (!r.last_modified || !(is_heuristically_cacheable(r.status) || r.directives.public_)) return 0s;
+    return std::min<seconds>((date_value(r) - *r.last_modified) / 10, std::chrono::hours(24));
+}
+
+// Whether the route's own lifetime may apply. An error is never kept by a general rule, only by one for its status.
+bool is_successful_answer(int status) noexcept {
+    return status < 400 && is_heuristically_cacheable(status);
+}
+
+seconds uncapped_lifetime(const stored_response& r, const policy& rules) noexcept {
+    if (rules.override_lifetime && is_successful_answer(r.status)) return rules.default_lifetime;
+    if (const auto lifetime = explicit_lifetime(r, rules)) return *lifetime;
+    for (const auto& [status, lifetime] : rules.negative) {
+        if (status == r.status) return lifetime;
+    }
+    if (rules.has_default_lifetime && is_successful_answer(r.status)) return rules.default_lifetime;
+    return rules.heuristic_freshness ? heuristic_lifetime(r) : 0s;
+}
+
+}  // namespace
+
+bool is_heuristically_cacheable(int status) noexcept {
+    constexpr std::array statuses{200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501};
+    return std::ranges::find(statuses, status) != statuses.end();
+}
+
+std::optional<seconds> explicit_lifetime(const stored_response& r, const policy& rules) noexcept {
+    const response_directives& d = r.directives;
+    if (rules.shared && d.s_maxage != absent) return seconds(d.s_maxage);
+    if (d.max_age != absent) return seconds(d.max_age);
+    if (r.expires_invalid) return 0s;  // RFC 9111 §5.3
+    if (r.expires) return *r.expires - date_value(r);
+    return std::nullopt;
+}
+
+seconds current_age(const stored_response& r, wall_time now) noexcept {
+    const milliseconds resident_time = std::max(0ms, now - r.response_time);
+    return floor<seconds>(corrected_initial_age(r) + resident_time);
+}
+
+seconds freshness_lifetime(const stored_response& r, const policy& rules) noexcept {
+    seconds lifetime = uncapped_lifetime(r, rules);
+    if (rules.max_lifetime > 0s) lifetime = std::min(lifetime, rules.max_lifetime);
+    return std::max(lifetime, 0s);
+}
+
+// RFC 9111 §4.2.4. s-maxage includes proxy-revalidate (§5.2.2.10); no-cache and a route's own condition mean that
+// nothing may be used without asking.
+bool stale_forbidden(const stored_response& r, const policy& rules) noexcept {
+    const response_directives& d = r.directives;
+    if (d.must_revalidate || d.no_cache || r.always_validate) return true;
+    return rules.shared && (d.proxy_revalidate || d.s_maxage != absent);
+}
+
+bool must_forget(const stored_response& r, const policy& rules) noexcept {
+    return r.directives.no_store || (rules.shared && r.directives.private_ && !r.always_validate);
+}
+
+seconds stale_while_revalidate_window(const stored_response& r, const policy& rules) noexcept {
+    if (stale_forbidden(r, rules)) return 0s;
+    if (r.directives.stale_while_revalidate != absent) return seconds(r.directives.stale_while_revalidate);
+    // Without a lifetime it was kept on the understanding that the origin is asked each time; the route's window
+    // extends a lifetime, it does not make one.
+    return freshness_lifetime(r, rules) > 0s ? rules.stale_while_revalidate : 0s;
+}
+
+seconds stale_if_error_window(const stored_response& r, const policy& rules) noexcept {
+    if (stale_forbidden(r, rules)) return 0s;
+    if (r.directives.stale_if_error != absent) return seconds(r.directives.stale_if_error);
+    return rules.stale_if_error;
+}
+
+bool may_serve_on_error(const stored_response& r, const policy& rules, wall_time now) noexcept {
+    if (must_forget(r, rules) || stale_forbidden(r, rules)) return false;
+    const seconds staleness = current_age(r, now) - freshness_lifetime(r, rules);
+    return staleness < stale_if_error_window(r, rules);
+}
+
+wall_time keep_until(const stored_response& r, const policy& rules) noexcept {
+    if (must_forget(r, rules)) return r.response_time;
+    const milliseconds fresh_for = std::max<milliseconds>(0ms, freshness_lifetime(r, rules) - corrected_initial_age(r));
+    const seconds revival = can_validate(r) ? rules.validate_for : 0s;
+    const seconds afterwards =
+        std::max({revival, stale_while_revalidate_window(r, rules), stale_if_error_window(r, rules)});
+    return r.response_time + fresh_for + afterwards;
+}
+
+}  // namespace etagere::cache

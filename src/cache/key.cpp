@@ -1,0 +1,110 @@
+#include "etagere/cache/key.hpp"
+
+#include "etagere/http/lists.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace etagere::cache {
+namespace {
+
+// Raise it when the meaning of a key changes: records of the older one are then never found.
+constexpr std::string_view schema = "1";
+
+/// Lengths stand before everything that comes from outside, so that no value can look like a border. Appends only.
+class key_writer {
+public:
+    explicit key_writer(std::string& out) noexcept : out_(out) {}
+
+    void part(std::string_view bytes) {
+        length(bytes.size());
+        out_ += bytes;
+    }
+    /// A part whose length is known once `write(out)` has appended it.
+    template <class F> void part_from(F&& write) {
+        const std::size_t start = out_.size();
+        write(out_);
+        std::array<char, 24> text;
+        const std::string_view prefix = as_prefix(out_.size() - start, text);
+        out_.insert(start, prefix);
+    }
+    /// Values of one name: none, one or several; absent and empty differ, and so do "a","b" and "a, b".
+    void begin_values(char kind, std::string_view name) {
+        out_ += kind;
+        part(name);
+    }
+    void end_values() { out_ += '.'; }
+
+private:
+    static std::string_view as_prefix(std::size_t n, std::array<char, 24>& text) noexcept {
+        char* end = std::to_chars(text.data(), text.data() + text.size() - 1, n).ptr;
+        *end++ = ':';
+        return {text.data(), static_cast<std::size_t>(end - text.data())};
+    }
+    void length(std::size_t n) {
+        std::array<char, 24> text;
+        out_ += as_prefix(n, text);
+    }
+
+    std::string& out_;
+};
+
+template <class F> void for_each_value(const http::fields& in, std::string_view name, F&& each) {
+    for (const http::fields::entry f : in) {
+        if (http::iequals(f.name, name)) each(f.value);
+    }
+}
+
+// RFC 6265 §5.4 as origins read it: pairs separated by ';', on any number of lines. All pairs of that name count:
+// origins do not agree whether the first or the last one wins.
+template <class F> void for_each_cookie(const http::fields& in, std::string_view name, F&& each) {
+    for_each_value(in, "Cookie", [&](std::string_view rest) {
+        while (!rest.empty()) {
+            const auto end = rest.find(';');
+            const std::string_view pair = http::trim(rest.substr(0, end));
+            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+            const auto equals = pair.find('=');
+            if (equals == std::string_view::npos || http::trim(pair.substr(0, equals)) != name) continue;
+            each(http::trim(pair.substr(equals + 1)));
+        }
+    });
+}
+
+void append_authority(std::string& out, const http::request_head& request) {
+    std::array<char, 8> port;
+    const char* const end = std::to_chars(port.data(), port.data() + port.size(), request.port).ptr;
+    out += request.host;
+    out += ':';
+    out.append(port.data(), static_cast<std::size_t>(end - port.data()));
+}
+
+}  // namespace
+
+void make_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
+              credential_digest digest) {
+    out.clear();
+    key_writer key(out);
+    key.part(schema);
+    key.part(route);
+    key.part(request.scheme);
+    key.part_from([&](std::string& to) { append_authority(to, request); });
+    key.part_from([&](std::string& to) { append_key_target(to, request.target, rules.query); });
+    for (const std::string& name : rules.key_headers) {
+        key.begin_values('h', name);
+        for_each_value(request.header, name, [&](std::string_view value) { key.part(value); });
+        key.end_values();
+    }
+    for (const std::string& name : rules.key_cookies) {
+        key.begin_values('c', name);
+        for_each_cookie(request.header, name, [&](std::string_view value) { key.part(value); });
+        key.end_values();
+    }
+    for (const std::string& name : rules.per_credential) {
+        key.begin_values('p', name);
+        for_each_value(request.header, name, [&](std::string_view value) { key.part(digest(value)); });
+        key.end_values();
+    }
+}
+
+}  // namespace etagere::cache

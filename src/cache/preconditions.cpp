@@ -1,0 +1,64 @@
+#include "etagere/cache/decisions.hpp"
+#include "etagere/http/date.hpp"
+#include "etagere/http/entity_tag.hpp"
+
+namespace etagere::cache {
+namespace {
+
+using http::field_id;
+using http::tag_match;
+
+/// A condition whose date cannot be read, or that has nothing to be compared with, is as if it were not there (RFC 9110
+/// §13.1.3, §13.1.4).
+std::optional<wall_seconds> date_of(const http::fields& request, field_id id, wall_time now) noexcept {
+    const auto text = request.find(id);
+    return text ? http::parse_date(*text, now) : std::nullopt;
+}
+
+}  // namespace
+
+// RFC 9110 §13.2.2, step by step.
+precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
+                                    std::optional<wall_seconds> last_modified, const policy& rules,
+                                    wall_time now) noexcept {
+    if (status != 200) return precondition::proceed;  // §13.2.1
+    const http::fields& header = request.header;
+    const bool retrieves = request.verb == http::method::get || request.verb == http::method::head;
+    const auto tag = http::parse_entity_tag(etag);
+
+    // 1. and 2.
+    const tag_match if_match = http::match_if_match(header, tag);
+    if (if_match == tag_match::differs) return precondition::failed;
+    if (if_match == tag_match::absent && last_modified) {
+        const auto date = date_of(header, field_id::if_unmodified_since, now);
+        if (date && *last_modified > *date) return precondition::failed;
+    }
+    // 3.
+    const tag_match if_none_match = http::match_if_none_match(header, tag, rules.if_none_match);
+    if (if_none_match == tag_match::any || if_none_match == tag_match::matches) {
+        return retrieves ? precondition::not_modified : precondition::failed;
+    }
+    // 4.
+    if (if_none_match == tag_match::absent && retrieves && last_modified) {
+        const auto date = date_of(header, field_id::if_modified_since, now);
+        if (date && *last_modified <= *date) return precondition::not_modified;
+    }
+    return precondition::proceed;
+}
+
+// RFC 9110 §15.4.5
+bool belongs_in_not_modified(field_id id, bool has_etag) noexcept {
+    switch (id) {
+        case field_id::cache_control:
+        case field_id::cdn_cache_control:  // RFC 9213 §2: stands beside Cache-Control
+        case field_id::content_location:
+        case field_id::date:
+        case field_id::etag:
+        case field_id::expires:
+        case field_id::vary: return true;
+        case field_id::last_modified: return !has_etag;
+        default: return false;
+    }
+}
+
+}  // namespace etagere::cache

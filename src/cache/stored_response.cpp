@@ -1,0 +1,69 @@
+#include "etagere/cache/stored_response.hpp"
+
+#include "etagere/cache/decisions.hpp"
+#include "etagere/http/date.hpp"
+#include "etagere/http/lists.hpp"
+
+#include "derive.hpp"
+#include "stored_fields.hpp"
+#include "vary.hpp"
+
+namespace etagere::cache {
+
+using http::field_id;
+
+void derive_from(stored_response& into, const http::fields& header) {
+    const auto date_in = [&](field_id id) -> std::optional<wall_seconds> {
+        const auto text = header.find(id);
+        return text ? http::parse_date(*text, into.response_time) : std::nullopt;
+    };
+    into.directives = parse_response_directives(header);
+    into.date = date_in(field_id::date);
+    into.last_modified = date_in(field_id::last_modified);
+    // RFC 9111 §5.3: what is no date, "0" above all, is in the past. §4.2.1: so are two of them.
+    into.expires = header.count(field_id::expires) == 1 ? date_in(field_id::expires) : std::nullopt;
+    into.expires_invalid = header.has(field_id::expires) && !into.expires;
+    into.etag = header.get(field_id::etag);
+}
+
+seconds read_age(const http::fields& header) noexcept {
+    std::string_view line = header.get(field_id::age);
+    const auto first = http::next_member(line);
+    return seconds(first ? http::parse_delta_seconds(*first).value_or(0) : 0);
+}
+
+void stored_response::index() {
+    derive_from(*this, header);
+}
+
+std::size_t stored_response::memory() const noexcept {
+    std::size_t bytes =
+        sizeof(stored_response) + header.memory() + etag.capacity() + selecting.capacity() * sizeof(selector);
+    for (const selector& s : selecting) bytes += s.name.capacity() + (s.value ? s.value->capacity() : 0);
+    return bytes;
+}
+
+stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
+                            wall_time request_time, wall_time response_time) {
+    stored_response made;
+    made.status = response.status;
+    made.request_time = request_time;
+    made.response_time = response_time;
+    made.age_value = read_age(response.header);
+    if (response.body.how == http::framing::kind::length) made.body_size = response.body.length;
+    for (const http::fields::entry field : response.header) {
+        // What the codec let in, add() lets in again.
+        if (is_stored(field)) std::ignore = made.header.add(field.name, field.value);
+    }
+    made.selecting = selecting_fields(response.header, request.header, rules);
+    made.index();
+    if (!made.date) {
+        // RFC 9110 §6.6.1: a recipient with a clock adds what is missing, and may replace what is no date.
+        made.date = std::chrono::floor<seconds>(response_time);
+        made.header.set(field_id::date, http::format_date(*made.date));
+    }
+    made.header.shrink();
+    return made;
+}
+
+}  // namespace etagere::cache

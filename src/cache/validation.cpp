@@ -1,0 +1,104 @@
+#include "etagere/cache/decisions.hpp"
+#include "etagere/http/date.hpp"
+#include "etagere/http/lists.hpp"
+
+#include "derive.hpp"
+#include "stored_fields.hpp"
+#include "vary.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace etagere::cache {
+
+using http::field_id;
+
+void strip_conditions(http::fields& request) noexcept {
+    for (const field_id id : {field_id::if_match, field_id::if_none_match, field_id::if_modified_since,
+                              field_id::if_unmodified_since, field_id::if_range, field_id::range}) {
+        request.erase(id);
+    }
+}
+
+// RFC 9111 §4.3.1. The tag goes out as it came in, well-formed or not, and alone: origins compare strings.
+void add_validators(http::fields& request, const stored_response& r) {
+    strip_conditions(request);
+    if (!r.etag.empty() && !r.own_etag) request.append(field_id::if_none_match, r.etag);
+    if (r.last_modified) request.append(field_id::if_modified_since, r.header.get(field_id::last_modified));
+}
+
+namespace {
+
+bool same_tag(std::string_view a, std::string_view b) noexcept {
+    if (a == b) return true;
+    const auto x = http::parse_entity_tag(a);
+    const auto y = http::parse_entity_tag(b);
+    return x && y && http::weak_equal(*x, *y);
+}
+
+/// RFC 9111 §4.3.4: does this 304 speak of that stored response?
+bool names_other_response(const stored_response& r, const http::fields& not_modified) noexcept {
+    const std::string_view tag = http::trim(not_modified.get(field_id::etag));
+    const std::string_view changed = not_modified.get(field_id::last_modified);
+    const bool other_date =
+        !changed.empty() && (!r.last_modified || http::parse_date(changed, r.response_time) != r.last_modified);
+    if (tag.empty()) return other_date;
+    if (!r.etag.empty() && !r.own_etag) return !same_tag(tag, r.etag);
+    // It was validated by its date alone and the origin adds a tag now: only with the same date are they the same.
+    return other_date || changed.empty();
+}
+
+/// A 304 that varies on more than the stored response was chosen by: the values that it was made for are not known any
+/// more, so it cannot be kept for any request.
+bool widens_selection(const stored_response& r, const http::fields& not_modified) noexcept {
+    if (varies_on_everything(not_modified)) return true;
+    return !http::for_each_member(not_modified, field_id::vary, [&](std::string_view member) {
+        return std::ranges::any_of(
+            r.selecting, [member](const stored_response::selector& s) { return http::iequals(s.name, member); });
+    });
+}
+
+}  // namespace
+
+validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept {
+    if (answer.status == 304) {
+        const bool unrelated = names_other_response(r, answer.header) || widens_selection(r, answer.header);
+        return unrelated ? validation::unrelated : validation::freshened;
+    }
+    // RFC 5861 §4 names the errors that a stale response may stand in for.
+    constexpr std::array errors{500, 502, 503, 504};
+    return std::ranges::find(errors, answer.status) != errors.end() ? validation::error : validation::changed;
+}
+
+// RFC 9111 §3.2. All lines of a field that the 304 has take the place of all stored ones.
+stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& /*rules*/,
+                        wall_time request_time, wall_time response_time) {
+    stored_response fresh = r;
+    fresh.request_time = request_time;
+    fresh.response_time = response_time;
+    fresh.age_value = read_age(not_modified.header);
+
+    const auto replaces = [](const http::fields::entry& f) { return is_stored(f) && !stays_when_freshened(f); };
+    for (const http::fields::entry f : not_modified.header) {
+        if (replaces(f)) fresh.header.erase(f.name);
+    }
+    for (const http::fields::entry f : not_modified.header) {
+        if (replaces(f)) std::ignore = fresh.header.add(f.name, f.value);
+    }
+    // The tag that clients hold stays, byte for byte: "x" and W/"x" are one. Where the origin had none, its own one
+    // wins.
+    if (const auto tag = not_modified.header.find(field_id::etag); tag && (r.etag.empty() || r.own_etag)) {
+        fresh.header.set(field_id::etag, *tag);
+        fresh.own_etag = false;
+    }
+    // RFC 9110 §6.6.1: the stored Date is not that of the 304, so where the 304 has none it is now.
+    const auto date = not_modified.header.find(field_id::date);
+    if (!date || !http::parse_date(*date, response_time)) {
+        fresh.header.set(field_id::date, http::format_date(std::chrono::floor<seconds>(response_time)));
+    }
+    fresh.index();
+    fresh.header.shrink();
+    return fresh;
+}
+
+}  // namespace etagere::cache

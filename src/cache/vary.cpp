@@ -1,0 +1,251 @@
+#include "vary.hpp"
+
+#include "etagere/cache/decisions.hpp"
+#include "etagere/http/lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace etagere::cache {
+namespace {
+
+using http::field_id;
+
+char to_lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+int compare_ignoring_case(std::string_view a, std::string_view b) noexcept {
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        const char x = to_lower(a[i]);
+        const char y = to_lower(b[i]);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    if (a.size() == b.size()) return 0;
+    return a.size() < b.size() ? -1 : 1;
+}
+
+/// The lines of one field of a request, whether or not its name is one that has an id.
+template <class F> void for_each_line(const http::fields& in, std::string_view name, F&& each) {
+    const field_id id = http::find_field_id(name);
+    if (id != field_id::other && !in.has(id)) return;
+    for (const http::fields::entry f : in) {
+        if (f.id == id && (id != field_id::other || http::iequals(f.name, name))) each(f.value);
+    }
+}
+
+// ---------------------------------------------------------------- preferences: Accept-Encoding, Accept-Language
+
+// One member with its weight (RFC 9110 §12.4.2), in thousandths.
+struct preference {
+    std::string_view name;
+    unsigned weight = 1000;
+};
+
+// qvalue: "0" or "1" with up to three decimals, never above 1.
+std::optional<unsigned> parse_weight(std::string_view text) noexcept {
+    if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
+    if (text.size() > 1 && text[1] != '.') return std::nullopt;
+    unsigned weight = text[0] == '1' ? 1000 : 0;
+    unsigned unit = 100;
+    for (const char c : text.substr(std::min<std::size_t>(2, text.size()))) {
+        if (c < '0' || c > '9') return std::nullopt;
+        weight += unit * static_cast<unsigned>(c - '0');
+        unit /= 10;
+    }
+    return weight <= 1000 ? std::optional(weight) : std::nullopt;
+}
+
+std::optional<preference> parse_preference(std::string_view member) noexcept {
+    const auto semicolon = member.find(';');
+    preference p{.name = http::trim(member.substr(0, semicolon))};
+    if (!http::is_token(p.name)) return std::nullopt;
+    if (semicolon == std::string_view::npos) return p;
+    std::string_view weight = http::trim(member.substr(semicolon + 1));
+    if (!weight.starts_with("q=") && !weight.starts_with("Q=")) return std::nullopt;
+    const auto value = parse_weight(weight.substr(2));
+    if (!value) return std::nullopt;
+    p.weight = *value;
+    return p;
+}
+
+void append_preference(std::pmr::string& out, const preference& p) {
+    for (const char c : p.name) out += to_lower(c);
+    if (p.weight == 1000) return;
+    out += ";q=0";
+    if (p.weight == 0) return;
+    out += '.';
+    for (unsigned rest = p.weight, unit = 100; rest > 0; rest %= unit, unit /= 10) {
+        out += static_cast<char>('0' + rest / unit);
+    }
+}
+
+// RFC 9110 §12.5.3, §12.5.4: names are case-insensitive and members of one weight have no order. False, and nothing is
+// appended, where a member does not parse, a name comes twice or there are too many: then the text itself is compared.
+// The result is itself a value of that meaning, so the two ways cannot meet in one text with two meanings.
+bool append_preferences(std::pmr::string& out, const http::fields& request, std::string_view name) {
+    std::array<preference, 32> members;
+    std::size_t count = 0;
+    bool ok = true;
+    for_each_line(request, name, [&](std::string_view line) {
+        while (const auto text = http::next_member(line)) {
+            const auto p = parse_preference(*text);
+            ok = ok && p && count < members.size() &&
+                 std::none_of(
+                     members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count),
+                     [&](const preference& other) { return http::iequals(other.name, p->name); });
+            if (!ok) return;
+            members[count++] = *p;
+        }
+    });
+    if (!ok) return false;
+    const auto end = members.begin() + static_cast<std::ptrdiff_t>(count);
+    std::sort(members.begin(), end, [](const preference& a, const preference& b) {
+        if (a.weight != b.weight) return a.weight > b.weight;
+        return compare_ignoring_case(a.name, b.name) < 0;
+    });
+    for (auto p = members.begin(); p != end; ++p) {
+        if (p != members.begin()) out += ',';
+        append_preference(out, *p);
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------- everything else
+
+// Fields whose commas separate nothing: white space counts there. Unknown fields are taken for lists, as RFC 9110 §5.3
+// lets every recipient combine their lines.
+bool is_no_list(field_id id) noexcept {
+    return id == field_id::cookie || id == field_id::authorization || id == field_id::user_agent ||
+           id == field_id::origin;
+}
+
+void append_members(std::pmr::string& out, const http::fields& request, std::string_view name) {
+    const bool whole = is_no_list(http::find_field_id(name));
+    const std::size_t start = out.size();
+    for_each_line(request, name, [&](std::string_view line) {
+        if (whole) {
+            if (out.size() != start) out += ", ";
+            out += line;
+            return;
+        }
+        while (const auto member = http::next_member(line)) {
+            if (out.size() != start) out += ',';
+            out += *member;
+        }
+    });
+}
+
+bool has_field(const http::fields& request, std::string_view name) noexcept {
+    bool found = false;
+    for_each_line(request, name, [&](std::string_view) { found = true; });
+    return found;
+}
+
+}  // namespace
+
+bool varies_on_everything(const http::fields& response) noexcept {
+    // RFC 9110 §12.5.5. A '*' within a name is cautiously taken for the whole; "foo bar" names nothing that could
+    // match.
+    return !http::for_each_member(response, field_id::vary, [](std::string_view member) {
+        return http::is_token(member) && !member.contains('*');
+    });
+}
+
+bool varies_on(const http::fields& response, std::string_view name) noexcept {
+    return !http::for_each_member(response, field_id::vary,
+                                  [name](std::string_view member) { return !http::iequals(member, name); });
+}
+
+bool append_selecting_value(std::pmr::string& out, const http::fields& request, std::string_view name,
+                            const policy& rules) {
+    if (!has_field(request, name)) return false;
+    const field_id id = http::find_field_id(name);
+    const bool preferences = (id == field_id::accept_encoding && rules.normalize_accept_encoding) ||
+                             (id == field_id::accept_language && rules.normalize_accept_language);
+    if (!preferences || !append_preferences(out, request, name)) append_members(out, request, name);
+    return true;
+}
+
+std::vector<stored_response::selector> selecting_fields(const http::fields& response, const http::fields& request,
+                                                        const policy& rules) {
+    std::vector<stored_response::selector> selecting;
+    http::for_each_member(response, field_id::vary, [&](std::string_view member) {
+        std::string name(member);
+        std::ranges::transform(name, name.begin(), to_lower);
+        selecting.push_back({.name = std::move(name), .value = std::nullopt});
+        return true;
+    });
+    std::ranges::sort(selecting, {}, &stored_response::selector::name);
+    const auto twice = std::ranges::unique(selecting, {}, &stored_response::selector::name);
+    selecting.erase(twice.begin(), twice.end());
+    for (stored_response::selector& s : selecting) {
+        std::pmr::string value;
+        if (append_selecting_value(value, request, s.name, rules)) s.value.emplace(value);
+    }
+    return selecting;
+}
+
+// ---------------------------------------------------------------- choosing a variant
+
+namespace {
+
+/// What the request has for the selecting fields seen so far: variants of one key mostly name the same ones. On the
+/// stack up to its size, so that choosing among ordinary variants allocates nothing.
+class request_values {
+public:
+    request_values(const http::fields& request, const policy& rules) noexcept : request_(request), rules_(rules) {}
+
+    bool match(const stored_response::selector& s) {
+        const value& v = find(s.name);
+        return v.text.has_value() == s.value.has_value() && (!v.text || std::string_view(*v.text) == *s.value);
+    }
+
+private:
+    struct value {
+        std::string_view name;
+        std::optional<std::pmr::string> text;
+    };
+
+    const value& find(std::string_view name) {
+        const auto known = std::ranges::find(values_, name, &value::name);
+        if (known != values_.end()) return *known;
+        if (values_.empty()) values_.reserve(8);
+        value& made = values_.emplace_back(name, std::nullopt);
+        std::pmr::string text(&memory_);
+        if (append_selecting_value(text, request_, name, rules_)) made.text.emplace(std::move(text));
+        return made;
+    }
+
+    const http::fields& request_;
+    const policy& rules_;
+    std::array<std::byte, 2048> stack_;  // NOLINT(cppcoreguidelines-pro-type-member-init): storage of memory_
+    std::pmr::monotonic_buffer_resource memory_{stack_.data(), stack_.size()};
+    std::pmr::vector<value> values_{&memory_};
+};
+
+// RFC 9111 §4: "the most recent one, as determined by the Date header field".
+bool is_newer(const stored_response& a, const stored_response& b) noexcept {
+    if (a.date != b.date) return a.date > b.date;
+    return a.response_time > b.response_time;
+}
+
+}  // namespace
+
+int select_variant(std::span<const stored_response* const> variants, const http::request_head& request,
+                   const policy& rules) {
+    request_values values(request.header, rules);
+    int best = -1;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        const stored_response& candidate = *variants[i];
+        const bool matches = std::ranges::all_of(candidate.selecting,
+                                                 [&](const stored_response::selector& s) { return values.match(s); });
+        if (!matches) continue;
+        if (best < 0 || is_newer(candidate, *variants[static_cast<std::size_t>(best)])) best = static_cast<int>(i);
+    }
+    return best;
+}
+
+}  // namespace etagere::cache
