@@ -1,0 +1,473 @@
+// The tables: every key of the file, bottom up. A key that is not here is not accepted, so a feature's keys come with
+// the feature. Ranges that need one value are here; what needs two is in checks.cpp.
+#include "binding.hpp"
+#include "document.hpp"
+#include "words.hpp"
+
+#include <array>
+
+namespace etagere::app::config {
+
+using namespace std::string_view_literals;
+
+// Types as messages and the reference call them.
+static constexpr std::string_view t_boolean = "true or false";
+static constexpr std::string_view t_rate = "rate";
+static constexpr std::string_view t_share = "share";
+static constexpr std::string_view t_address = "address";
+static constexpr std::string_view t_endpoint = "http://host:port or unix:/path";
+static constexpr std::string_view t_server = "host:port";
+static constexpr std::string_view t_network = "network";
+static constexpr std::string_view t_text = "text";
+static constexpr std::string_view t_secret = "text, secret";
+static constexpr std::string_view t_name = "name";
+static constexpr std::string_view t_field = "field name";
+static constexpr std::string_view t_cookie = "cookie name";
+static constexpr std::string_view t_method = "method";
+static constexpr std::string_view t_parameter = "query parameter";
+static constexpr std::string_view t_host = "host pattern";
+static constexpr std::string_view t_path = "path pattern";
+static constexpr std::string_view t_url_path = "path";
+
+using boolean = plain<&parse_boolean, t_boolean>;
+using rate = plain<&parse_rate, t_rate>;
+using share = plain<&parse_share, t_share>;
+using address = plain<&parse_address, t_address>;
+using endpoint = plain<&parse_endpoint, t_endpoint>;
+using server = plain<&parse_server, t_server>;
+using network = plain<&parse_network, t_network>;
+using text = plain<&parse_text, t_text>;
+using secret = plain<&parse_secret, t_secret>;
+using name = plain<&parse_name, t_name>;
+using field_name = plain<&parse_field_name, t_field>;
+using cookie_name = plain<&parse_cookie_name, t_cookie>;
+using method = plain<&parse_method, t_method>;
+using parameter = plain<&parse_parameter, t_parameter>;
+using host_pattern = plain<&parse_host_pattern, t_host>;
+using path_pattern = plain<&parse_path_pattern, t_path>;
+using url_path = plain<&parse_url_path, t_url_path>;
+
+using on_off_word = word<on_off>;
+
+// --------------------------------------------------------------------------------------------------------- listeners
+
+template <>
+inline constexpr auto keys<settings::listener_limits> = [] {
+    using s = settings::listener_limits;
+    return std::array{
+        key<&s::header_bytes, size{.least = 1024, .most = 1024 * 1024}>("header_bytes", "request line and fields: 431"),
+        key<&s::headers, count{1, 10'000}>("headers", "number of fields: 431"),
+        key<&s::target, size{.least = 64, .most = 1024 * 1024}>("target", "request-target: 414"),
+        key<&s::body, size{.unlimited = true}>("body", "request body: 413; 0 accepts none"),
+        key<&s::header_timeout, duration{.least = 1, .never = true}>("header_timeout", "for a whole head: 408"),
+        key<&s::body_timeout, duration{.least = 1, .never = true}>("body_timeout",
+                                                                   "longest pause inside a request body"),
+        key<&s::min_body_rate, rate{}>("min_body_rate", "slowest request body on average; 0: any"),
+        key<&s::idle_timeout, duration{.least = 1, .never = true}>("idle_timeout", "kept connection without a request"),
+        key<&s::write_timeout, duration{.least = 1, .never = true}>("write_timeout",
+                                                                    "client takes nothing of an answer"),
+        key<&s::max_connections, count{1, 1'000'000}>("max_connections", "open at one time on this listener")};
+}();
+
+template <>
+inline constexpr auto keys<settings::listener> = [] {
+    using s = settings::listener;
+    return std::array{
+        required<&s::at, address{}>("address", "where to listen: \":8080\", \"127.0.0.1:9901\", \"unix:/run/x.sock\""),
+        key<&s::role, word<settings::listener_role>{}>("role", "ingress serves `routes`, egress serves `egress`"),
+        key<&s::trusted_proxies, list<network>{}>("trusted_proxies",
+                                                  "peers whose X-Forwarded-* and Forwarded are believed"),
+        key<&s::limits, object{}>("limits", "bounds on what one client may ask for"),
+        key<&s::underscore_names, boolean{}>("underscore_names", "pass fields with `_` in their names on"),
+        key<&s::token, secret{}>("token", "admin: bearer token; needed beyond loopback")};
+}();
+
+// ------------------------------------------------------------------------------------------------------------ stores
+
+template <>
+inline constexpr auto keys<settings::memory_store> = [] {
+    using s = settings::memory_store;
+    return std::array{
+        key<&s::size, size{}>("size", "heads and bodies together; 0: no memory level"),
+        key<&s::max_object, size{.least = 1}>("max_object", "largest body kept in memory"),
+        key<&s::local_ttl, duration{}>("local_ttl", "how long a copy is used before memcached is asked again")};
+}();
+
+// memcached's item limit counts its own header and the key; 1 MiB exactly would never be stored.
+static constexpr std::uint64_t largest_chunk = 1023 * settings::kib;
+
+static constexpr std::array<field<settings::memcached_store>, 1> sign_keys{
+    {key<&settings::memcached_store::sign_key, secret{}>("key", "at least 16 bytes; every record carries an HMAC")}};
+
+template <>
+inline constexpr auto keys<settings::memcached_store> = [] {
+    using s = settings::memcached_store;
+    return std::array{
+        required<&s::servers, list<server>{.some = true}>("servers", "all of them, the same in every sidecar"),
+        key<&s::distribution, word<settings::distribution>{}>("distribution", "how keys are placed on servers"),
+        key<&s::key_prefix, name{}>("namespace", "first part of every key; who shares it shares the cache"),
+        key<&s::timeout, duration{.least = 1}>("timeout", "one operation"),
+        key<&s::connect_timeout, duration{.least = 1}>("connect_timeout", "one connection"),
+        key<&s::max_object, size{.least = 1}>("max_object", "largest body kept; larger ones stream through unstored"),
+        key<&s::chunk, size{.least = 1024, .most = largest_chunk}>("chunk", "largest value sent; below memcached's -I"),
+        group<s, sign_keys>("sign", "signed records"),
+        key<&s::on_failure, word<settings::store_failure>{}>("on_failure", "while memcached cannot be used")};
+}();
+
+template <>
+inline constexpr auto keys<settings::store> = [] {
+    using s = settings::store;
+    return std::array{key<&s::memory, object{}>("memory", "level in this process"),
+                      key<&s::memcached, object{}>("memcached", "level shared between sidecars")};
+}();
+
+// --------------------------------------------------------------------------------------------------------- upstreams
+
+template <>
+inline constexpr auto keys<settings::upstream_pool> = [] {
+    using s = settings::upstream_pool;
+    return std::array{
+        key<&s::max_connections, count{1, 65'535}>("max_connections", "to each endpoint; for Puma, its threads"),
+        key<&s::queue, count{0, 1'000'000}>("queue", "requests that wait for a connection; beyond: 503"),
+        key<&s::queue_timeout, duration{.least = 1}>("queue_timeout", "longest wait: 503"),
+        key<&s::idle_timeout, duration{.least = 1}>("idle_timeout", "kept connection; shorter than the origin's own")};
+}();
+
+template <>
+inline constexpr auto keys<settings::upstream_timeouts> = [] {
+    using s = settings::upstream_timeouts;
+    return std::array{key<&s::connect, duration{.least = 1}>("connect", "one connection: 504"),
+                      key<&s::first_byte, duration{.least = 1, .never = true}>(
+                          "first_byte", "from request sent to answer begun: 504"),
+                      key<&s::idle, duration{.least = 1, .never = true}>("idle", "longest pause inside an answer"),
+                      key<&s::total, duration{.least = 1, .never = true}>("total", "whole exchange")};
+}();
+
+template <>
+inline constexpr auto keys<settings::upstream_retries> =
+    std::array{key<&settings::upstream_retries::attempts, count{1, 10}>("attempts", "in all; 1 never retries")};
+
+template <>
+inline constexpr auto keys<settings::upstream> = [] {
+    using s = settings::upstream;
+    return std::array{
+        required<&s::endpoints, list<endpoint>{.some = true}>("endpoints", "http://host:port or unix:/path"),
+        key<&s::balance, word<settings::balance>{}>("balance", "how requests are spread over endpoints"),
+        key<&s::pool, object{}>("pool", "connections"),
+        key<&s::timeouts, object{}>("timeouts", "deadlines"),
+        key<&s::retries, object{}>("retries", "only where the origin has not seen the request"),
+        key<&s::resolve, duration{.least = 1}>("resolve", "how long an answer of the resolver is used"),
+        key<&s::host_header, word<settings::host_header>{}>("host_header",
+                                                            "Host as the client sent it, or the endpoint's")};
+}();
+
+// ------------------------------------------------------------------------------------------------------------- cache
+
+template <>
+inline constexpr auto keys<settings::lifetime> = [] {
+    using s = settings::lifetime;
+    return std::array{
+        key<&s::default_, duration{.seconds = true}>("default",
+                                                     "where the origin is silent; 0s: store, always revalidate"),
+        key<&s::max, duration{.least = 1000, .seconds = true}>("max", "upper bound on what the origin says"),
+        key<&s::override, boolean{}>("override", "`default` holds even where the origin says otherwise")};
+}();
+
+template <>
+inline constexpr auto keys<settings::stale> = [] {
+    using s = settings::stale;
+    return std::array{
+        key<&s::while_revalidate, duration{.seconds = true}>("while_revalidate",
+                                                             "RFC 5861 §3, unless the origin forbids"),
+        key<&s::if_error, duration{.seconds = true}>("if_error", "RFC 5861 §4, unless the origin forbids")};
+}();
+
+static constexpr std::array<field<settings::cache_key>, 2> query_keys{
+    {key<&settings::cache_key::query_sort, boolean{}>("sort", "the order of parameters does not matter"),
+     key<&settings::cache_key::query_ignore, list<parameter>{}>("ignore",
+                                                                "parameters that do not matter; utm_* for many")}};
+
+template <>
+inline constexpr auto keys<settings::cache_key> = [] {
+    using s = settings::cache_key;
+    return std::array{group<s, query_keys>("query", "query string"),
+                      key<&s::headers, list<field_name>{}>("headers", "request fields that part the key"),
+                      key<&s::cookies, list<cookie_name>{}>("cookies", "cookies that part the key")};
+}();
+
+template <>
+inline constexpr auto keys<settings::vary> = [] {
+    using s = settings::vary;
+    return std::array{key<&s::max_variants, count{1, 1'000}>("max_variants", "of one key; the oldest goes"),
+                      key<&s::normalize, list<word<normalizable>>{}>("normalize", "equal meanings are one variant")};
+}();
+
+template <>
+inline constexpr auto keys<settings::collapse> =
+    std::array{key<&settings::collapse::wait, duration{.least = 1}>("wait", "then a follower asks for itself")};
+
+/// `negative: { "404": 10s }`: any error status is a key.
+struct statuses {
+    std::string type() const { return "map of status to duration"; }
+    void read(reader& r, const node& n, std::vector<std::pair<int, milliseconds>>& out) const {
+        if (!r.expect_map(n, "statuses from 400 to 599")) {
+            return;
+        }
+        out.clear();
+        for (const member& m : n.members) {
+            const reader::scope inside(r, m.key);
+            const auto status = parse_count({.text = m.key, .shown = m.key}, 400, 599);
+            if (!status) {
+                r.error(m.at, fmt::format("{} is not an error status, 400 to 599", quoted(m.key)));
+                continue;
+            }
+            auto& entry = out.emplace_back(static_cast<int>(*status), milliseconds{0});
+            read_value(duration{.seconds = true}, r, m.value, entry.second);
+        }
+    }
+};
+
+template <>
+inline constexpr auto keys<settings::cache> = [] {
+    using s = settings::cache;
+    return std::array{
+        key<&s::store, name{}>("store", "name of a store"),
+        key<&s::mode, word<settings::cache_mode>{}>("mode", "shared between clients, or private to one consumer"),
+        key<&s::per_credential, list<field_name>{}>("per_credential",
+                                                    "fields that tell users apart: they part the key"),
+        key<&s::lifetime, object{}>("lifetime", "freshness"),
+        key<&s::negative, statuses{}>("negative", "lifetime of errors where the origin is silent"),
+        key<&s::stale, object{}>("stale", "answers past their lifetime"),
+        key<&s::validate_for, duration{.seconds = true}>("validate_for", "kept after that, for a 304 to revive"),
+        key<&s::client_directives, word<settings::client_directives>{}>("client_directives",
+                                                                        "Cache-Control of clients"),
+        key<&s::origin_private, word<settings::origin_private>{}>("private",
+                                                                  "what the origin calls private: Rails' default"),
+        key<&s::key, object{}>("key", "what makes two requests the same"),
+        key<&s::vary, object{}>("vary", "variants of one key"),
+        key<&s::collapse, switchable{}>("collapse", "identical requests at one time are one upstream request"),
+        key<&s::heuristic, on_off_word{}>("heuristic", "RFC 9111 §4.2.2: a lifetime guessed from Last-Modified"),
+        key<&s::max_object, size{.least = 1, .unlimited = true}>("max_object", "larger bodies are not stored")};
+}();
+
+template <>
+inline constexpr auto keys<settings::etag> = [] {
+    using s = settings::etag;
+    return std::array{
+        key<&s::when_missing, word<settings::etag_when_missing>{}>("when_missing", "tag where the origin sends none"),
+        key<&s::digest, word<settings::etag_digest>{}>("digest", "what the tag is made with"),
+        key<&s::max_body, size{}>("max_body", "larger bodies pass untagged"),
+        key<&s::max_hold, duration{}>("max_hold", "a body that takes longer to arrive passes untagged")};
+}();
+
+template <>
+inline constexpr auto keys<settings::headers> =
+    std::array{key<&settings::headers::cache_status, on_off_word{}>("cache_status", "RFC 9211 field on every answer")};
+
+// ------------------------------------------------------------------------------------------------------------ routes
+
+template <>
+inline constexpr auto keys<settings::match> = [] {
+    using s = settings::match;
+    return std::array{key<&s::host, host_pattern{}>("host", "api.example.com or *.example.com; without: any"),
+                      key<&s::path, path_pattern{}>("path", "/a/*, /a/{id}, /a/**; without: /**"),
+                      key<&s::methods, list<method>{}>("methods", "without: all; GET includes HEAD")};
+}();
+
+template <>
+inline constexpr auto keys<settings::route> = [] {
+    using s = settings::route;
+    return std::array{required<&s::name, name{}>("name", "in metrics and logs; unique"),
+                      required<&s::match, object{}>("match", "which requests"),
+                      key<&s::upstream, name{}>("upstream", "name of an upstream; without: the one called default"),
+                      key<&s::cache, switchable{}>("cache", "off, or rules on top of defaults.cache"),
+                      key<&s::etag, object{}>("etag", "tags of our own"),
+                      key<&s::headers, object{}>("headers", "fields added to answers"),
+                      key<&s::stream, boolean{}>("stream", "never buffered, tagged or stored")};
+}();
+
+template <>
+inline constexpr auto keys<defaults> = [] {
+    using s = defaults;
+    return std::array{key<&s::cache, switchable{}>("cache", "for every route"),
+                      key<&s::etag, object{}>("etag", "for every route"),
+                      key<&s::headers, object{}>("headers", "for every route")};
+}();
+
+// ------------------------------------------------------------------------------------------------------- the process
+
+template <>
+inline constexpr auto keys<settings::shutdown> = [] {
+    using s = settings::shutdown;
+    return std::array{
+        key<&s::readiness_delay, duration{}>("readiness_delay", "/readyz fails, connections are still taken"),
+        key<&s::drain, duration{}>("drain", "then what is still open is cut")};
+}();
+
+static parsed<std::string> parse_output(const scalar& s) {
+    if (s.text == "stdout" || s.text == "stderr" || s.text.starts_with('/')) {
+        return s.text;
+    }
+    return std::unexpected(
+        fmt::format("{} is neither stdout, stderr nor the absolute path of a file", quoted(s.shown)));
+}
+static constexpr std::string_view t_output = "stdout, stderr or path";
+using output = plain<&parse_output, t_output>;
+
+template <>
+inline constexpr auto keys<settings::access_log> = [] {
+    using s = settings::access_log;
+    return std::array{key<&s::format, word<settings::access_log_format>{}>("format", "one line a request"),
+                      key<&s::output, output{}>("output", "where the lines go"),
+                      key<&s::sample, share{}>("sample", "share of requests; errors are never left out"),
+                      key<&s::redact, list<word<redactable>>{}>("redact", "members of the line that are masked")};
+}();
+
+static constexpr std::array<field<settings::observability>, 1> metrics_keys{
+    {key<&settings::observability::metrics_path, url_path{}>("path", "on the admin listener")}};
+
+template <>
+inline constexpr auto keys<settings::observability> = [] {
+    using s = settings::observability;
+    return std::array{key<&s::access_log, object{}>("access_log", "one line a request"),
+                      key<&s::log_level, word<settings::log_level>{}>("log_level", "of the program's own log"),
+                      group<s, metrics_keys>("metrics", "Prometheus")};
+}();
+
+static parsed<int> parse_version(const scalar& s) {
+    if (s.text == "1") {
+        return 1;
+    }
+    return std::unexpected(
+        fmt::format("{} is not a version that this program reads; write version: 1", quoted(s.shown)));
+}
+static constexpr std::string_view t_version = "1";
+using version = plain<&parse_version, t_version>;
+
+static parsed<std::uint32_t> parse_workers(const scalar& s) {
+    if (s.text == "auto") {
+        return 0;
+    }
+    auto n = parse_count(s, 1, 256);
+    if (!n) {
+        n = std::unexpected(fmt::format("{} is neither auto nor a number from 1 to 256", quoted(s.shown)));
+    }
+    return n;
+}
+static constexpr std::string_view t_workers = "auto or number from 1 to 256";
+using workers = plain<&parse_workers, t_workers>;
+
+/// `memory`, `memory://64MiB`, `memcached://a:11211,b:11211`.
+static parsed<settings::store> parse_store(const scalar& s) {
+    settings::store out;
+    const std::string_view all = s.text;
+    const auto rest = [&](std::string_view scheme) {
+        const std::string text(all.substr(scheme.size()));
+        return scalar{.text = text, .shown = s.literal() ? text : s.shown};
+    };
+    if (all == "memory") {
+        return out;
+    }
+    if (all.starts_with("memory://")) {
+        auto size = parse_size(rest("memory://"));
+        if (!size) {
+            return std::unexpected(std::move(size.error()));
+        }
+        out.memory.size = *size;
+        return out;
+    }
+    if (all.starts_with("memcached://")) {
+        auto& servers = out.memcached.emplace().servers;
+        for (const scalar& item : split_list(rest("memcached://"))) {
+            auto one = parse_server(item);
+            if (!one) {
+                return std::unexpected(std::move(one.error()));
+            }
+            servers.push_back(std::move(*one));
+        }
+        if (!servers.empty()) {
+            return out;
+        }
+    }
+    return std::unexpected(
+        fmt::format("{} is not a store; write memory, memory://64MiB or memcached://host:11211", quoted(s.shown)));
+}
+static constexpr std::string_view t_store = "memory, memory://SIZE or memcached://host:port,…";
+using short_store = plain<&parse_store, t_store>;
+
+/// `upstream: http://127.0.0.1:3000`, or several with commas.
+struct short_upstream {
+    std::string type() const { return list<endpoint>{}.type(); }
+    void read(reader& r, const node& n, std::optional<settings::upstream>& out) const {
+        list<endpoint>{.some = true}.read(r, n, out.emplace().endpoints);
+    }
+};
+
+/// Routes start as the defaults, which stand before them in the table and so have been read.
+template <auto Member> static constexpr field<document> routes(std::string_view name, std::string_view help) {
+    return {
+        .name = name,
+        .help = help,
+        .required = false,
+        .read =
+            [](reader& r, const node& n, document& d) {
+                if (n.is != node::kind::list) {
+                    return r.wrong_kind(n, "a list of routes");
+                }
+                for (const node& item : n.items) {
+                    auto& all = d.value.*Member;
+                    const reader::scope inside(r, all.size());
+                    settings::route& route = all.emplace_back();
+                    route.cache = d.defaults.cache;
+                    route.etag = d.defaults.etag;
+                    route.headers = d.defaults.headers;
+                    read_map<settings::route>(r, item, route, keys<settings::route>);
+                }
+            },
+        .describe = [](const std::string& path, std::string_view,
+                       std::vector<config_key>& out) { describe_map(path + "[]", table_of<settings::route>(), out); }};
+}
+
+/// A key whose member lies in document::value.
+template <auto Member, auto Codec>
+static constexpr field<document> setting(std::string_view name, std::string_view help) {
+    auto inner = key<Member, Codec>(name, help);
+    return {.name = name,
+            .help = help,
+            .required = false,
+            .read = [](reader& r, const node& n, document& d) { read_value(Codec, r, n, d.value.*Member); },
+            .describe = inner.describe};
+}
+
+template <>
+inline constexpr auto keys<document> = [] {
+    using s = settings::settings;
+    using d = document;
+    auto number = setting<&s::version, version{}>("version", "of this format");
+    number.required = true;
+    return std::array{number,
+                      key<&d::listen, address{}>("listen", "short for listeners.ingress.address"),
+                      setting<&s::listeners, named{}>("listeners", "where to listen"),
+                      key<&d::store, short_store{}>("store", "short for stores.default"),
+                      setting<&s::stores, named{}>("stores", "where answers are kept"),
+                      key<&d::upstream, short_upstream{}>("upstream", "short for upstreams.default.endpoints"),
+                      setting<&s::upstreams, named{}>("upstreams", "where answers come from"),
+                      key<&d::defaults, object{}>("defaults", "for every route"),
+                      routes<&s::routes>("routes", "of ingress listeners"),
+                      routes<&s::egress>("egress", "of egress listeners"),
+                      setting<&s::workers, workers{}>("workers", "threads; auto: what the CPU quota allows"),
+                      setting<&s::shutdown, object{}>("shutdown", "after SIGTERM"),
+                      setting<&s::observability, object{}>("observability", "logs and metrics")};
+}();
+
+void read_document(reader& r, const node& root, document& out) {
+    read_map<document>(r, root, out, keys<document>);
+}
+
+}  // namespace etagere::app::config
+
+std::vector<etagere::app::config_key> etagere::app::config_keys() {
+    std::vector<config_key> out;
+    config::describe_map({}, config::table_of<config::document>(), out);
+    return out;
+}
