@@ -1,0 +1,188 @@
+#include "etagere/observe/access_log.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace etagere::observe {
+namespace {
+
+constexpr std::uint32_t whole_line = 1'000'000;
+constexpr std::string_view redacted = "[redacted]";
+
+std::string_view shown(std::string_view text, bool redact) noexcept {
+    return redact && !text.empty() ? redacted : text;
+}
+
+/// Members of a JSON object after the first. Names are ours and need no escaping.
+class members {
+public:
+    explicit members(std::string& out) noexcept : out_(out) {}
+
+    void text(std::string_view name, std::string_view value) {
+        key(name);
+        append_json_string(out_, value);
+    }
+    void text_if_any(std::string_view name, std::string_view value) {
+        if (!value.empty()) text(name, value);
+    }
+    void number(std::string_view name, std::uint64_t value) {
+        key(name);
+        append_number(out_, value);
+    }
+    void signed_number(std::string_view name, std::int64_t value) {
+        key(name);
+        append_number(out_, value);
+    }
+    void milliseconds_of(std::string_view name, std::uint64_t microseconds) {
+        key(name);
+        append_milliseconds(out_, microseconds);
+    }
+    void truth(std::string_view name, bool value) {
+        key(name);
+        out_ += value ? "true" : "false";
+    }
+
+private:
+    void key(std::string_view name) {
+        out_ += ",\"";
+        out_ += name;
+        out_ += "\":";
+    }
+    std::string& out_;
+};
+
+void append_json(std::string& out, const record& r, const access_options& o, timestamp& time) {
+    out += R"({"ts":")";
+    time.append_rfc3339(out, r.at);
+    out += is_failure(r) ? R"(","level":"error","msg":"request")" : R"(","level":"info","msg":"request")";
+    members m(out);
+    m.text_if_any("request_id", r.request_id);
+    m.text("listener", r.listener);
+    m.text("route", r.route);
+    m.text_if_any("client_ip", shown(r.client_ip, o.redact_client_ip));
+    m.text("method", r.method);
+    m.text_if_any("scheme", r.scheme);
+    m.text_if_any("host", r.host);
+    m.text("path", r.path);
+    m.text_if_any("query", shown(r.query, o.redact_query));
+    m.text_if_any("protocol", r.protocol);
+    m.signed_number("status", r.status);
+    m.number("bytes_in", r.bytes_in);
+    m.number("bytes_out", r.bytes_out);
+    m.milliseconds_of("duration_ms", r.duration_us);
+    m.milliseconds_of("ttfb_ms", r.ttfb_us);
+    m.text("cache", info(r.why).cache_class);
+    m.text("reason", name(r.why));
+    if (r.age_s >= 0) m.signed_number("age_s", r.age_s);
+    if (r.has_ttl) m.signed_number("ttl_s", r.ttl_s);
+    m.text_if_any("etag_in", r.etag_in);
+    m.text_if_any("etag_out", r.etag_out);
+    m.truth("not_modified", r.not_modified);
+    m.truth("collapsed", r.collapsed);
+    m.text_if_any("store", r.store);
+    if (r.store_us != 0) m.milliseconds_of("store_ms", r.store_us);
+    if (!r.upstream.empty()) {
+        m.text("upstream", r.upstream);
+        m.text_if_any("endpoint", r.endpoint);
+        m.signed_number("upstream_status", r.upstream_status);
+        m.milliseconds_of("upstream_ms", r.upstream_us);
+        m.milliseconds_of("queue_ms", r.queue_us);
+        m.number("retries", r.retries);
+    }
+    m.text_if_any("user_agent", shown(r.user_agent, o.redact_user_agent));
+    m.text_if_any("error", r.error);
+    out += '}';
+}
+
+void append_target(std::string& out, const record& r, const access_options& o) {
+    append_plain_escaped(out, r.path, true);
+    if (r.query.empty()) return;
+    out += '?';
+    append_plain_escaped(out, shown(r.query, o.redact_query), true);
+}
+
+void append_combined(std::string& out, const record& r, const access_options& o, timestamp& time) {
+    const auto word = [&out](std::string_view text, bool escape_space) {
+        append_plain_escaped(out, text.empty() ? "-" : text, escape_space);
+    };
+    word(shown(r.client_ip, o.redact_client_ip), true);
+    out += " - - [";
+    time.append_clf(out, r.at);
+    out += "] \"";
+    word(r.method, true);
+    out += ' ';
+    append_target(out, r, o);
+    out += ' ';
+    word(r.protocol, true);
+    out += "\" ";
+    append_number(out, static_cast<std::int64_t>(r.status));
+    out += ' ';
+    append_number(out, r.bytes_out);
+    out += " \"";
+    word(r.referer, false);
+    out += "\" \"";
+    word(shown(r.user_agent, o.redact_user_agent), false);
+    out += '"';
+}
+
+/// As Rack::Cache writes it. Where it has no words, the name of our reason stands for them.
+void append_rack_cache(std::string& out, const record& r, const access_options& o) {
+    out += "cache: [";
+    append_plain_escaped(out, r.method, true);
+    out += ' ';
+    append_target(out, r, o);
+    out += "] ";
+    const auto& why = info(r.why);
+    out += why.rack_cache.empty() ? why.name : why.rack_cache;
+}
+
+}  // namespace
+
+bool is_failure(const record& r) noexcept {
+    return r.status >= 500 || (r.status < 400 && !r.error.empty());
+}
+
+void append_access_line(std::string& out, const record& r, const access_options& o, timestamp& time) {
+    switch (o.format) {
+        case access_format::off: return;
+        case access_format::json: append_json(out, r, o, time); break;
+        case access_format::combined: append_combined(out, r, o, time); break;
+        case access_format::rack_cache: append_rack_cache(out, r, o); break;
+    }
+    out += '\n';
+}
+
+void access_log::lane_state::configure(const access_options& o) {
+    options = o;
+    step = static_cast<std::uint32_t>(std::lround(std::clamp(o.sample, 0.0, 1.0) * whole_line));
+    owed = 0;
+}
+
+access_log::access_log(log_writer& writer, unsigned workers, access_options o, const std::shared_ptr<log_output>& to)
+    : lanes_(workers) {
+    for (lane_state& l : lanes_) {
+        l.lane = writer.open_lane(to);
+        l.configure(o);
+    }
+}
+
+void access_log::write(unsigned worker, const record& r) {
+    lane_state& l = lanes_[worker];
+    l.lane->append([&l, &r](std::string& out) {
+        if (!is_failure(r)) {
+            l.owed += l.step;
+            if (l.owed < whole_line) return;
+            l.owed -= whole_line;
+        }
+        append_access_line(out, r, l.options, l.time);
+    });
+}
+
+void access_log::configure(const access_options& o, const std::shared_ptr<log_output>& to) {
+    for (lane_state& l : lanes_) {
+        l.lane->exclusively([&l, &o] { l.configure(o); });
+        l.lane->redirect(to);
+    }
+}
+
+}  // namespace etagere::observe

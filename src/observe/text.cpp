@@ -1,0 +1,210 @@
+#include "etagere/observe/text.hpp"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+namespace etagere::observe {
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+/// One character of UTF-8 at the start of a text. Length 1 and not valid: a byte that belongs to none.
+struct character {
+    char32_t code = 0;
+    std::size_t length = 1;
+    bool valid = false;
+};
+
+/// RFC 3629 §4: shortest form only, no surrogates, nothing above U+10FFFF.
+character next_character(std::string_view text) noexcept {
+    const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char lead = byte(0);
+    if (lead < 0x80) return {lead, 1, true};
+    const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                               : lead >= 0xe0 && lead <= 0xef ? 3
+                               : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                              : 0;
+    if (length == 0 || text.size() < length) return {};
+    char32_t code = lead & (0xffU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80) return {};
+        code = (code << 6U) | (byte(i) & 0x3fU);
+    }
+    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (overlong || (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return {};
+    return {code, length, true};
+}
+
+/// Characters that are valid text but steer a terminal or end a line somewhere: C0, DEL, C1, U+2028 and U+2029, the
+/// direction overrides and isolates.
+constexpr bool is_hostile(char32_t c) noexcept {
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/// Bytes that are copied without a look.
+constexpr std::array<bool, 256> make_plain() {
+    std::array<bool, 256> plain{};
+    for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+    return plain;
+}
+constexpr std::array<bool, 256> plain = make_plain();
+
+void append_u(std::string& out, char32_t code) {
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) out += hex_digits[(code >> static_cast<unsigned>(shift)) & 0xfU];
+}
+
+void append_x(std::string& out, std::string_view bytes) {
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        out += "\\x";
+        out += hex_digits[byte >> 4U];
+        out += hex_digits[byte & 0xfU];
+    }
+}
+
+/// Walks through `text`: runs of plain bytes are appended whole, each other character goes to `odd(character, bytes)`.
+template <class IsPlain, class Odd>
+void transcribe(std::string& out, std::string_view text, IsPlain is_plain, Odd odd) {
+    const bool cut = text.size() > max_logged_value;
+    if (cut) text = text.substr(0, max_logged_value);
+    while (!text.empty()) {
+        std::size_t run = 0;
+        while (run < text.size() && is_plain(text[run])) ++run;
+        out.append(text.substr(0, run));
+        text.remove_prefix(run);
+        if (text.empty()) break;
+        const character c = next_character(text);
+        odd(c, text.substr(0, c.length));
+        text.remove_prefix(c.length);
+    }
+    if (cut) out += "\u2026";
+}
+
+template <class Number> void append_chars(std::string& out, Number n) {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n);
+    out.append(digits.data(), end.ptr);
+}
+
+void append_padded(std::string& out, unsigned n, unsigned width) {
+    std::array<char, 8> digits{};
+    for (unsigned i = width; i > 0; --i, n /= 10) digits[i - 1] = static_cast<char>('0' + n % 10);
+    out.append(digits.data(), width);
+}
+
+}  // namespace
+
+void append_json_escaped(std::string& out, std::string_view text) {
+    transcribe(
+        out, text, [](char c) { return plain[static_cast<unsigned char>(c)]; },
+        [&out](const character& c, std::string_view bytes) {
+            if (!c.valid) {
+                out += "\\ufffd";
+            } else if (c.code == '"' || c.code == '\\') {
+                out += '\\';
+                out += bytes;
+            } else if (is_hostile(c.code)) {
+                append_u(out, c.code);
+            } else {
+                out += bytes;
+            }
+        });
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+    out += '"';
+    append_json_escaped(out, text);
+    out += '"';
+}
+
+void append_plain_escaped(std::string& out, std::string_view text, bool escape_space) {
+    transcribe(
+        out, text,
+        [escape_space](char c) { return plain[static_cast<unsigned char>(c)] && !(escape_space && c == ' '); },
+        [&out](const character& c, std::string_view bytes) {
+            if (!c.valid || c.code < 0x80 || is_hostile(c.code)) {
+                append_x(out, bytes);
+            } else {
+                out += bytes;
+            }
+        });
+}
+
+void append_number(std::string& out, std::uint64_t n) {
+    append_chars(out, n);
+}
+
+void append_number(std::string& out, std::int64_t n) {
+    append_chars(out, n);
+}
+
+void append_number(std::string& out, double n) {
+    // The largest double has 309 digits before the point, the smallest 1074 behind it.
+    std::array<char, 1100> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), std::isfinite(n) ? n : 0.0,
+                                   std::chars_format::fixed);
+    out.append(digits.data(), end.ptr);
+}
+
+void append_milliseconds(std::string& out, std::uint64_t microseconds) {
+    append_chars(out, microseconds / 1000);
+    out += '.';
+    append_padded(out, static_cast<unsigned>(microseconds % 1000), 3);
+}
+
+void timestamp::refresh(wall_time at) {
+    const auto second = std::chrono::floor<seconds>(at);
+    if (second == second_) return;
+    second_ = second;
+    const auto midnight = std::chrono::floor<std::chrono::days>(second);
+    const std::chrono::year_month_day date{midnight};
+    const std::chrono::hh_mm_ss time{second - midnight};
+    const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
+    const auto month = static_cast<unsigned>(date.month());
+    const auto day = static_cast<unsigned>(date.day());
+    const auto append_time = [&time](std::string& out) {
+        append_padded(out, static_cast<unsigned>(time.hours().count()), 2);
+        out += ':';
+        append_padded(out, static_cast<unsigned>(time.minutes().count()), 2);
+        out += ':';
+        append_padded(out, static_cast<unsigned>(time.seconds().count()), 2);
+    };
+
+    rfc3339_.clear();
+    append_padded(rfc3339_, year, 4);
+    rfc3339_ += '-';
+    append_padded(rfc3339_, month, 2);
+    rfc3339_ += '-';
+    append_padded(rfc3339_, day, 2);
+    rfc3339_ += 'T';
+    append_time(rfc3339_);
+    rfc3339_ += '.';
+
+    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    clf_.clear();
+    append_padded(clf_, day, 2);
+    clf_ += '/';
+    clf_ += months.substr(std::size_t{3} * (month - 1), 3);
+    clf_ += '/';
+    append_padded(clf_, year, 4);
+    clf_ += ':';
+    append_time(clf_);
+    clf_ += " +0000";
+}
+
+void timestamp::append_rfc3339(std::string& out, wall_time at) {
+    refresh(at);
+    out += rfc3339_;
+    append_padded(out, static_cast<unsigned>((at - second_).count()), 3);
+    out += 'Z';
+}
+
+void timestamp::append_clf(std::string& out, wall_time at) {
+    refresh(at);
+    out += clf_;
+}
+
+}  // namespace etagere::observe
