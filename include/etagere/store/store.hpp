@@ -12,8 +12,12 @@
 #include "etagere/base/result.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/stored_response.hpp"
+#include "etagere/store/stats.hpp"
 
 namespace etagere::store {
+
+/// What a stored response gets on its way to a client (RFC 9110 §7.6.3); already in the wire heads.
+inline constexpr std::string_view via = "1.1 etagere";
 
 /// One stored response ready to be sent: head, body, and the wire bytes that do not change between clients.
 /// Immutable; a reader that holds the pointer keeps it alive: eviction never frees bytes being sent.
@@ -28,8 +32,9 @@ struct object {
     std::string wire_not_modified;
 };
 using object_ptr = std::shared_ptr<const object>;
-/// Fills the wire heads (Via included) and returns the immutable object.
-object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until);
+/// Fills the wire heads (Via included) and returns the immutable object. Where a head is freshened whose body was never
+/// loaded, pass its `entity` on.
+object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity = {});
 
 /// All variants of one key. Immutable.
 struct variant_set {
@@ -77,6 +82,8 @@ public:
         std::uint64_t bytes = 0, entries = 0, evictions = 0;
     };
     virtual totals memory_totals() const = 0;
+    /// Counters since the start. Takes short locks: for a scrape, not for a request.
+    virtual store_stats stats() const { return {}; }
 };
 
 }  // namespace etagere::store

@@ -1,0 +1,30 @@
+#include "cost.hpp"
+
+namespace etagere::store {
+namespace {
+
+// make_shared: two counters and a virtual table pointer before the object.
+constexpr std::size_t shared_header = 16;
+
+std::size_t cost(const object& o) noexcept {
+    std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.wire_full) +
+                        heap_cost(o.wire_not_modified) + heap_cost(o.response.etag);
+    // The header's two blocks: octets and slots.
+    total += block_cost(o.response.header.memory()) + block_cost(1);
+    const auto& selecting = o.response.selecting;
+    total += block_cost(selecting.capacity() * sizeof(selecting[0]));
+    for (const auto& s : selecting) total += heap_cost(s.name) + (s.value ? heap_cost(*s.value) : 0);
+    if (o.body) total += block_cost(shared_header + sizeof(std::string)) + heap_cost(*o.body);
+    return total;
+}
+
+}  // namespace
+
+std::size_t cost(const variant_set& set) noexcept {
+    std::size_t total =
+        block_cost(shared_header + sizeof(variant_set)) + block_cost(set.variants.capacity() * sizeof(object_ptr));
+    for (const object_ptr& o : set.variants) total += cost(*o);
+    return total;
+}
+
+}  // namespace etagere::store

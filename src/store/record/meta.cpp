@@ -1,0 +1,127 @@
+#include "etagere/store/record.hpp"
+
+#include "envelope.hpp"
+
+#include <algorithm>
+
+namespace etagere::store::record {
+namespace {
+
+constexpr std::uint8_t flag_always_validate = 1;
+constexpr std::uint8_t flag_own_etag = 2;
+
+void put_text(std::string& out, std::string_view text) {
+    put_int(out, static_cast<std::uint32_t>(text.size()));
+    out += text;
+}
+std::string_view text(reader& in) noexcept {
+    return in.bytes(in.number<std::uint32_t>());
+}
+
+// From 1970 to the end of 9999, what HTTP-date can say: differences of such times do not overflow, whatever a record
+// says.
+constexpr std::int64_t latest_time = 253'402'300'799'999;
+constexpr std::int64_t latest_age = std::int64_t{1} << 31U;  // RFC 9111 §1.2.2
+constexpr std::size_t smallest_variant = 55;
+
+void put_time(std::string& out, wall_time t) {
+    put_int(out, std::clamp<std::int64_t>(t.time_since_epoch().count(), 0, latest_time));
+}
+wall_time time(reader& in) noexcept {
+    return wall_time(milliseconds(std::clamp<std::int64_t>(in.number<std::int64_t>(), 0, latest_time)));
+}
+
+void put_variant(std::string& out, const variant& v) {
+    const cache::stored_response& r = v.response;
+    put_int(out, static_cast<std::uint16_t>(r.status));
+    put_int(out, static_cast<std::uint8_t>((r.always_validate ? flag_always_validate : 0) |
+                                           (r.own_etag ? flag_own_etag : 0)));
+    put_time(out, r.request_time);
+    put_time(out, r.response_time);
+    put_time(out, v.keep_until);
+    put_int(out, r.age_value.count());  // not in the header any more: make_stored() took it out
+    put_int(out, r.body_size);
+    put_text(out, v.entity);
+    put_int(out, static_cast<std::uint32_t>(r.selecting.size()));
+    for (const auto& s : r.selecting) {
+        put_text(out, s.name);
+        put_int(out, static_cast<std::uint8_t>(s.value.has_value()));  // absent and empty differ
+        if (s.value) put_text(out, *s.value);
+    }
+    put_int(out, static_cast<std::uint32_t>(r.header.size()));
+    for (const auto field : r.header) {
+        put_text(out, field.name);
+        put_text(out, field.value);
+    }
+}
+
+// Every element takes at least `smallest` bytes, so a count that cannot be true is known before anything is reserved.
+bool plausible(const reader& in, std::uint32_t count, std::size_t smallest) noexcept {
+    return in.ok() && count <= in.left() / smallest;
+}
+
+bool read_variant(reader& in, variant& v) {
+    cache::stored_response& r = v.response;
+    r.status = in.number<std::uint16_t>();
+    const auto flags = in.number<std::uint8_t>();
+    r.always_validate = (flags & flag_always_validate) != 0;
+    r.own_etag = (flags & flag_own_etag) != 0;
+    r.request_time = time(in);
+    r.response_time = time(in);
+    v.keep_until = time(in);
+    const std::int64_t age = in.number<std::int64_t>();
+    r.body_size = in.number<std::uint64_t>();
+    v.entity = text(in);
+    const auto selectors = in.number<std::uint32_t>();
+    if (!plausible(in, selectors, 5) || r.status < 200 || r.status > 999) return false;
+    r.selecting.reserve(selectors);
+    for (std::uint32_t i = 0; i < selectors; ++i) {
+        auto& s = r.selecting.emplace_back();
+        s.name = text(in);
+        const auto present = in.number<std::uint8_t>();
+        if (present > 1) return false;
+        if (present == 1) s.value.emplace(text(in));
+    }
+    const auto fields = in.number<std::uint32_t>();
+    if (!plausible(in, fields, 8)) return false;
+    for (std::uint32_t i = 0; i < fields; ++i) {
+        const std::string_view name = text(in);
+        const std::string_view value = text(in);
+        // The one way into a header checks it again: not even a record with a good seal brings a CR LF onto the wire.
+        if (!in.ok() || !r.header.add(name, value)) return false;
+    }
+    r.index();
+    r.age_value = seconds(std::clamp<std::int64_t>(age, 0, latest_age));
+    return in.ok();
+}
+
+}  // namespace
+
+std::string encode_meta(std::string_view key, std::span<const variant> variants, const seal& how) {
+    std::size_t estimate = key.size() + 16;
+    for (const variant& v : variants) estimate += 256 + v.response.header.memory();
+    std::string out = open_envelope(kind::meta, estimate);
+    put_text(out, key);
+    put_int(out, static_cast<std::uint32_t>(variants.size()));
+    for (const variant& v : variants) put_variant(out, v);
+    close_envelope(out, how);
+    return out;
+}
+
+result<std::vector<variant>> decode_meta(std::string_view bytes, std::string_view key, const seal& how) {
+    const result<std::string_view> content = unwrap(bytes, kind::meta, how);
+    if (!content) return std::unexpected(content.error());
+    reader in(*content);
+    // The full key, not its digest: a foreign record, a crossed reply and a collision are all the same here.
+    if (text(in) != key) return fail(errc::store_corrupt);
+    const auto count = in.number<std::uint32_t>();
+    if (!plausible(in, count, smallest_variant)) return fail(errc::store_corrupt);
+    std::vector<variant> variants;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (!read_variant(in, variants.emplace_back())) return fail(errc::store_corrupt);
+    }
+    if (!in.at_end()) return fail(errc::store_corrupt);
+    return variants;
+}
+
+}  // namespace etagere::store::record
