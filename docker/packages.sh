@@ -9,7 +9,9 @@
 #       test     what the tests need besides `build`
 #       lint     clang-format and clang-tidy
 #       coverage llvm-cov, llvm-profdata
-#       apps     the real APIs of the end-to-end tests: Rails 6.1 on Puma, Rack::Cache + Dalli, Go
+#       apps     what the end-to-end tests run: the sets rails and go, memcached, Python
+#       rails    Rails 6.1 on Puma, Rack::Cache + Dalli
+#       go       the Go tool chain
 #       demo     what src/demo/run needs besides `build`
 #       image    building and running the container image without an engine
 set -eu
@@ -23,10 +25,12 @@ packages() {
         test)     echo libgtest-dev libgmock-dev memcached python3 ccache git ;;
         lint)     echo clang-format-19 clang-tidy-19 python3 ;;
         coverage) echo llvm-19 ;;
-        apps)     echo ruby ruby-rails ruby-sqlite3 puma ruby-rack-cache ruby-dalli golang-go memcached python3 ;;
+        apps)     packages rails; packages go; echo memcached python3 ;;
+        rails)    echo ruby ruby-rails ruby-sqlite3 puma ruby-rack-cache ruby-dalli ;;
+        go)       echo golang-go ;;
         demo)     echo python3 ;;
         image)    echo buildah debootstrap docker-compose ;;
-        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps demo image)" >&2; exit 2 ;;
+        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps rails go demo image)" >&2; exit 2 ;;
     esac
 }
 
@@ -36,7 +40,7 @@ list() {
     for set in "$@"; do printf '%s\n' $(packages "$set"); done | sort -u
 }
 
-[ $# -ge 2 ] || { sed -n '2,14p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,16p' "$0" >&2; exit 2; }
 verb=$1; shift
 case "$verb" in
     list) list "$@" ;;

@@ -9,7 +9,8 @@
 //	/up                  health
 //
 // Environment: LISTEN (127.0.0.1:0), PRODUCTS_URL (base of the API that /shop asks).
-// The first line on standard output is the address: `listening on http://127.0.0.1:PORT`.
+// The first line on standard output is the address: `listening on http://127.0.0.1:PORT`. With the argument
+// `healthcheck` it asks /up of the one that listens at LISTEN, for images without a shell.
 package main
 
 import (
@@ -35,6 +36,14 @@ import (
 var renders atomic.Int64
 
 func main() {
+	address := os.Getenv("LISTEN")
+	if address == "" {
+		address = "127.0.0.1:0"
+	}
+	if len(os.Args) == 2 && os.Args[1] == "healthcheck" {
+		os.Exit(healthcheck(address))
+	}
+
 	items := newCatalogue()
 	events := newBroker()
 	mux := http.NewServeMux()
@@ -52,10 +61,6 @@ func main() {
 		fmt.Fprintln(w, "up")
 	})
 
-	address := os.Getenv("LISTEN")
-	if address == "" {
-		address = "127.0.0.1:0"
-	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		log.Fatal(err)
@@ -75,6 +80,23 @@ func main() {
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		log.Fatal(err)
 	}
+}
+
+func healthcheck(address string) int {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 2
+	}
+	client := http.Client{Timeout: 2 * time.Second}
+	response, err := client.Get("http://" + net.JoinHostPort("127.0.0.1", port) + "/up")
+	if err != nil {
+		return 1
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return 1
+	}
+	return 0
 }
 
 // slow stands for a computation: it burns CPU for 30 ms of wall time, so that what a cache saves can be seen in /proc.
