@@ -17,7 +17,7 @@ listeners:
 upstreams:
   app: { endpoints: ["@ORIGIN@"], pool: { max_connections: 64 }, timeouts: { first_byte: 2s } }
 routes:
-  - { name: apart, match: { path: "/apart/**" }, upstream: app, cache: { collapse: { enabled: false } } }
+  - { name: apart, match: { path: "/apart/**" }, upstream: app, cache: { collapse: off } }
   - { name: impatient, match: { path: "/impatient/**" }, upstream: app, cache: { collapse: { wait: 200ms } } }
   - { name: all, match: { path: "/**" }, upstream: app }
 """

@@ -165,7 +165,7 @@ class Lies(MemcachedTest):
         for path in paths:
             self.assertEqual(self.get(path).body, (path * 40)[:200].encode())
         self.assertEqual([p for p in paths if self.origin.hits(p) == before[p]], [], "a damaged record was a hit")
-        self.assertGreater(self.etagere.metric("etagere_store_corrupt_records_total"), 0)
+        self.assertGreater(self.etagere.metric("etagere_store_rejected_records_total", cause="corrupt"), 0)
 
     def test_truncated_empty_and_foreign_values(self):
         paths, keys = self.records(40)
