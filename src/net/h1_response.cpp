@@ -15,6 +15,9 @@ void immediate_answer::clear() {
     declared_length = -1;
     pin.reset();
     close = false;
+    why = reason::none;
+    age = -1;
+    ttl = 0;
 }
 
 std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
@@ -111,7 +114,11 @@ task<result<void>> h1_connection::send_head(const http::response_head& head) {
     left_to_send_ = sending_.how == http::framing::kind::length ? sending_.length : 0;
     if (sending_.how == http::framing::kind::until_close) head_.keep_alive = false;
     http::h1::write_response_start(out_, head.status, head.reason, head.header);
-    http::h1::write_framing(out_, sending_, head.declared_length);
+    // HEAD tells the length that the GET would have (RFC 9110 §9.3.2).
+    const bool implied = sending_.how == http::framing::kind::none && head_.verb == http::method::head &&
+                         head.declared_length < 0 && head.body.how == http::framing::kind::length;
+    http::h1::write_framing(out_, sending_,
+                            implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length);
     http::h1::write_connection(out_, head_.protocol, will_keep_alive());
     out_ += crlf;
     phase_ = phase::head;

@@ -2,6 +2,7 @@
 // ways to answer. The same interface for HTTP/1 and later codecs, for the proxy and for the admin listener.
 #pragma once
 
+#include "etagere/base/reason.hpp"
 #include "etagere/base/result.hpp"
 #include "etagere/http/message.hpp"
 #include "etagere/net/asio.hpp"
@@ -33,7 +34,12 @@ struct immediate_answer {
     std::int64_t declared_length = -1;  // Content-Length where no body follows
     std::string_view body;
     std::shared_ptr<const void> pin;  // keeps start and body alive until they are written
-    bool close = false;               // end the connection after it
+    bool close = false;                 // end the connection after it
+
+    // What the handler notes for wrote_now(); the connection does not look at it.
+    reason why = reason::none;
+    std::int64_t age = -1;
+    std::int64_t ttl = 0;
 
     void clear();
 };

@@ -1,0 +1,28 @@
+// What stands behind ingress and egress listeners: one request's life, from the route to the record.
+#pragma once
+
+#include "etagere/exchange/runtime.hpp"
+#include "etagere/net/transaction.hpp"
+
+namespace etagere::exchange {
+
+/// In front of our own API, or on the way to somebody else's.
+enum class role : std::uint8_t { ingress, egress };
+
+/// One a worker and role. Fresh memory hits are answered in try_now(), without a suspension; everything else in
+/// handle().
+class proxy final : public net::handler {
+public:
+    proxy(worker_state& state, role as) noexcept : state_(state), role_(as) {}
+
+    bool try_now(net::transaction& t, net::immediate_answer& a) override;
+    void wrote_now(net::transaction& t, const net::immediate_answer& a, const error_code& ec) override;
+    net::task<void> handle(net::transaction& t) override;
+    void refused(net::transaction& t, const error_code& why, int status) override;
+
+private:
+    worker_state& state_;
+    role role_;
+};
+
+}  // namespace etagere::exchange

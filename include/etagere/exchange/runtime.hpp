@@ -1,0 +1,69 @@
+// One configuration, ready to run: what all workers share, as an immutable snapshot that a reload replaces.
+#pragma once
+
+#include "etagere/exchange/collapse.hpp"
+#include "etagere/observe/record.hpp"
+#include "etagere/routing/table.hpp"
+#include "etagere/settings/settings.hpp"
+#include "etagere/store/store.hpp"
+#include "etagere/upstream/upstream.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace etagere::exchange {
+
+struct runtime {
+    settings::settings config;
+    routing::tables routes;
+    std::vector<std::shared_ptr<store::store>> stores;               // by index in config.stores
+    std::vector<std::shared_ptr<upstream::shared_state>> upstreams;  // by index in config.upstreams
+    std::vector<std::uint32_t> labels;                               // route index → index of its metrics
+};
+
+/// Where finished exchanges are told: metrics and access log. Called on the worker; must not block.
+class observer {
+public:
+    virtual ~observer() = default;
+    /// An exchange began on that listener; observe() ends it.
+    virtual void began(std::string_view listener) = 0;
+    virtual void observe(const observe::record& r) = 0;
+    enum class refresh : std::uint8_t { revalidated, changed, failed };
+    virtual void refreshed(std::uint32_t route, refresh how) = 0;
+};
+
+/// What one worker has of the running configuration. Not thread-safe: belongs to its worker.
+class worker_state {
+public:
+    worker_state(net::worker& on, std::shared_ptr<const runtime> current, collapse_table& collapse, observer& watch);
+
+    net::worker& on() noexcept { return on_; }
+    const std::shared_ptr<const runtime>& current() const noexcept { return current_; }
+    /// This worker's cluster for an upstream of `of`, which may be a configuration that a reload has replaced
+    /// meanwhile.
+    std::shared_ptr<upstream::cluster> cluster_for(const runtime& of, std::size_t upstream);
+    collapse_table& collapse() noexcept { return collapse_; }
+    observer& watch() noexcept { return watch_; }
+    /// Requests that are under way finish with what they started with. Upstreams that did not change keep their
+    /// connections.
+    void adopt(std::shared_ptr<const runtime> next);
+    /// Closes idle upstream connections; for shutdown.
+    void drain() noexcept;
+
+    std::string key;                                        // scratch of the hit path: keeps its capacity
+    std::vector<const cache::stored_response*> candidates;  // likewise
+    std::string cache_status;                               // likewise
+    std::string new_request_id();
+
+private:
+    net::worker& on_;
+    std::shared_ptr<const runtime> current_;
+    std::vector<std::shared_ptr<upstream::cluster>> clusters_;
+    collapse_table& collapse_;
+    observer& watch_;
+    std::uint64_t id_high_;
+    std::uint64_t id_low_ = 0;
+};
+
+}  // namespace etagere::exchange

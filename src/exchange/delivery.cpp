@@ -1,0 +1,251 @@
+#include "delivery.hpp"
+
+#include "etagere/http/date.hpp"
+#include "forwarding.hpp"
+#include "keep.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace etagere::exchange {
+
+using http::field_id;
+
+namespace {
+
+/// What is worth reading of a body that nobody wants, so that the connection to the origin can be kept.
+constexpr std::uint64_t most_dropped = std::uint64_t{256} * 1024;
+
+}  // namespace
+
+delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep)
+    : of_(of),
+      call_(call),
+      head_(call.head()),
+      asked_(asked),
+      received_(of.state_.on().now().wall),
+      keep_(keep),
+      release_done_(of.state_.on().io()),
+      held_too_long_(of.state_.on().deadlines(), [this] {
+          if (released_ || releasing_) return;
+          releasing_ = true;
+          net::asio::co_spawn(of_.state_.on().executor(), release(), [this](const std::exception_ptr&) {
+              releasing_ = false;
+              release_done_.cancel();
+          });
+      }) {
+    complete_response(head_, received_);
+    release_done_.expires_at(steady_time::max());
+}
+
+net::task<void> delivery::run() {
+    judge();
+    of_.record_.status = head_.status;
+    of_.record_.etag_out = head_.header.get(field_id::etag);
+    if (hold()) {
+        held_too_long_.arm(of_.state_.on().now().steady + of_.rules().etag_max_hold);
+    } else {
+        co_await release();
+    }
+    const bool whole = co_await relay();
+    held_too_long_.disarm();
+    // A release that was started by the clock uses this object: it has to end before anything else happens to it.
+    while (releasing_) (void)co_await release_done_.async_wait(net::use_task);
+    if (whole) co_await complete();
+}
+
+void delivery::judge() {
+    const bool judged =
+        keep_ == keeping::yes || (keep_ == keeping::unless_head && of_.request_.verb != http::method::head);
+    if (!judged) return;
+    if (keep_ == keeping::unless_head && head_.status == 304) {  // to the client's own condition
+        of_.record_.why = reason::nostore_hit_for_miss;
+        return;
+    }
+    judged_ = cache::judge_storability(of_.request_, call_.head(), of_.rules(), received_);
+    storing_ = judged_.store;
+    tagging_ = cache::wants_own_etag(of_.request_, head_, of_.rules());
+    if (!storing_) give_up_storing(judged_.why);
+}
+
+void delivery::give_up_storing(reason why) {
+    storing_ = false;
+    of_.record_.why = why;
+    of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
+    if (head_.status < 500 && of_.rules().collapse) {
+        of_.state_.collapse().remember_not_kept(of_.key_, of_.state_.on().now().steady, of_.rules().hit_for_miss);
+    }
+}
+
+bool delivery::hold() const noexcept {
+    if (keep_ == keeping::no || cache::is_stream(head_)) return false;
+    if (!head_.body.has_body()) return storing_ || tagging_;
+    if (head_.body.how == http::framing::kind::length && head_.body.length > of_.rules().etag_max_body) return false;
+    return storing_ || tagging_;
+}
+
+net::task<bool> delivery::relay() {
+    for (;;) {
+        if (muted_ && !storing_ && dropped_ > most_dropped) {
+            call_.stop();
+            co_return true;
+        }
+        const result<std::string_view> piece = co_await call_.read();
+        while (releasing_) (void)co_await release_done_.async_wait(net::use_task);
+        if (!piece) {
+            co_await broken(piece.error());
+            co_return false;
+        }
+        if (piece->empty()) co_return true;
+        co_await take(*piece);
+    }
+}
+
+net::task<void> delivery::take(std::string_view piece) {
+    const std::uint64_t size = bytes_.size() + piece.size();
+    if (storing_ && size > of_.rules().max_object) give_up_storing(reason::nostore_too_large);
+    const bool hold_on = !released_ && (storing_ || tagging_) && size <= of_.rules().etag_max_body;
+    if (!hold_on && !released_) co_await release();
+    if (!released_ || storing_) bytes_ += piece;
+    if (released_ && !muted_) {
+        result<void> sent = co_await of_.t_.send(piece);
+        if (sent && cache::is_stream(head_)) sent = co_await of_.t_.flush();
+        if (!sent) {
+            of_.record_.error = error_name(sent.error());
+            muted_ = true;
+        }
+    }
+    if (muted_ && !storing_) dropped_ += piece.size();
+    if (released_ && !storing_) {
+        bytes_.clear();
+        bytes_.shrink_to_fit();
+    }
+}
+
+void delivery::first_byte() noexcept {
+    of_.record_.ttfb_us = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(of_.state_.on().now().steady - of_.t_.started().steady)
+            .count());
+}
+
+void delivery::add_cache_status() {
+    if (!of_.route_->cache_status) return;
+    of_.record_.stored = of_.record_.stored || storing_;
+    std::string value = head_.header.combined(field_id::cache_status).value_or(std::string{});
+    if (!value.empty()) value += ", ";  // RFC 9211 §2: the cache nearest the client is last
+    observe::append_cache_status(value, of_.record_);
+    head_.header.set(field_id::cache_status, value);
+}
+
+cache::precondition delivery::condition() const noexcept {
+    if (keep_ == keeping::no) return cache::precondition::proceed;
+    const std::string etag(head_.header.get(field_id::etag));
+    const auto modified = http::parse_date(head_.header.get(field_id::last_modified), received_);
+    return cache::evaluate_preconditions(of_.request_, head_.status, etag, modified, of_.rules(), received_);
+}
+
+net::task<void> delivery::send_condition_answer(cache::precondition condition) {
+    http::response_head out;
+    out.status = condition == cache::precondition::not_modified ? 304 : 412;
+    const bool tagged = head_.header.has(field_id::etag);
+    for (const http::fields::entry f : head_.header) {
+        const bool wanted = f.id == field_id::via || f.id == field_id::cache_status || f.id == field_id::set_cookie ||
+                            (out.status == 304 && cache::belongs_in_not_modified(f.id, tagged));
+        if (wanted) (void)out.header.add(f.name, f.value);
+    }
+    if (out.status == 412) out.body = http::framing::of_length(0);
+    of_.record_.status = out.status;
+    of_.record_.not_modified = out.status == 304;
+    muted_ = true;
+    result<void> sent = co_await of_.t_.send_head(out);
+    if (sent) sent = co_await of_.t_.finish(nullptr);
+    first_byte();
+}
+
+net::task<void> delivery::release() {
+    released_ = true;
+    const cache::precondition met = condition();
+    add_cache_status();
+    if (met != cache::precondition::proceed) {
+        co_await send_condition_answer(met);
+        co_return;
+    }
+    result<void> sent = co_await of_.t_.send_head(head_);
+    if (sent && !bytes_.empty()) sent = co_await of_.t_.send(bytes_);
+    if (sent && (bytes_.empty() || cache::is_stream(head_))) sent = co_await of_.t_.flush();
+    first_byte();
+    if (of_.request_.verb == http::method::head || !head_.body.has_body()) {
+        if (sent) sent = co_await of_.t_.finish(nullptr);
+        muted_ = true;
+    }
+    if (!sent) {
+        of_.record_.error = error_name(sent.error());
+        muted_ = true;
+    }
+}
+
+net::task<void> delivery::complete() {
+    if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(bytes_, head_.header, of_.rules());
+    if (!released_) {
+        co_await send_whole();
+        co_return;
+    }
+    if (storing_) publish(share(std::move(bytes_)));
+    if (!muted_) {
+        const result<void> sent = co_await of_.t_.finish(call_.trailers());
+        if (!sent) of_.record_.error = error_name(sent.error());
+    }
+}
+
+void delivery::publish(const shared_bytes& body) {
+    const store::object_ptr object =
+        keep(of_.state_, *of_.runtime_, *of_.route_, of_.key_,
+             {&of_.request_, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
+    storing_ = false;
+    of_.record_.stored = object != nullptr;
+    if (object && judged_.shareable) {
+        of_.lead_.finish({outcome::kind::published, object, of_.record_.why, {}});
+    } else {
+        of_.lead_.finish({outcome::kind::not_shareable, {}, of_.record_.why, {}});
+    }
+}
+
+net::task<void> delivery::send_whole() {
+    released_ = true;
+    if (!own_etag_.empty()) {
+        head_.header.set(field_id::etag, own_etag_);
+        of_.record_.etag_out = own_etag_;
+    }
+    const cache::precondition met = condition();
+    const shared_bytes body = share(std::move(bytes_));
+    if (storing_) {
+        publish(body);  // first: others wait for it, and need not wait for this client
+    }
+    add_cache_status();
+    if (met != cache::precondition::proceed) {
+        co_await send_condition_answer(met);
+        co_return;
+    }
+    if (call_.head().body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
+    result<void> sent = co_await of_.t_.send_head(head_);
+    if (sent) sent = co_await of_.t_.send(*body);
+    if (sent) sent = co_await of_.t_.finish(nullptr);
+    first_byte();
+    if (!sent) of_.record_.error = error_name(sent.error());
+}
+
+net::task<void> delivery::broken(error_code ec) {
+    storing_ = false;
+    of_.record_.error = error_name(ec);
+    if (!released_) {
+        of_.record_.why = reason::nostore_incomplete;
+        const bool stale = co_await of_.serve_on_error();
+        if (!stale) co_await of_.send_error(ec);
+    } else if (!muted_) {
+        of_.t_.abort();  // visibly cut: the client must not take it for the whole (RFC 9112 §8)
+    }
+    of_.record_.stored = false;
+    of_.lead_.finish({});
+}
+
+}  // namespace etagere::exchange

@@ -1,0 +1,62 @@
+// An origin's answer on its way to the client, and perhaps into the store.
+//
+// The body is held back for a moment (policy: etag_max_hold, etag_max_body): if it completes meanwhile, it can be
+// tagged, compared with the client's condition, and sent in one piece with its length. If not, what is there goes out
+// and the rest streams, kept aside for the store as long as it may be stored.
+#pragma once
+
+#include "exchange.hpp"
+
+#include <string>
+
+namespace etagere::exchange {
+
+class delivery {
+public:
+    enum class keeping : std::uint8_t {
+        yes,          // judged, and stored where it may be
+        unless_head,  // likewise, but a HEAD was forwarded as HEAD: no body to store
+        no,           // relayed only
+    };
+
+    delivery(exchange& of, upstream::call& call, moment asked, keeping keep);
+
+    net::task<void> run();
+
+private:
+    void judge();
+    bool hold() const noexcept;
+    net::task<bool> relay();  // true: the body came to its end
+    net::task<void> take(std::string_view piece);
+    net::task<void> release();  // what is held goes out, the rest will stream
+    net::task<void> complete();
+    net::task<void> broken(error_code ec);
+    net::task<void> send_whole();
+    void give_up_storing(reason why);
+    void publish(const shared_bytes& body);
+    void add_cache_status();
+    void first_byte() noexcept;
+    net::task<void> send_condition_answer(cache::precondition condition);
+    cache::precondition condition() const noexcept;
+
+    exchange& of_;
+    upstream::call& call_;
+    http::response_head head_;  // as it goes to the client
+    moment asked_;
+    wall_time received_;
+    keeping keep_;
+
+    cache::storability judged_;
+    bool storing_ = false;
+    bool tagging_ = false;       // an ETag of ours is wanted, once the whole body is here
+    bool released_ = false;      // the head went out
+    bool muted_ = false;         // the client has all it gets: 304, HEAD, or it is gone
+    bool releasing_ = false;     // release() is running beside a read
+    std::string bytes_;          // held, and kept for the store
+    std::uint64_t dropped_ = 0;  // read without anybody wanting it
+    std::string own_etag_;
+    net::steady_timer release_done_;
+    net::deadline held_too_long_;
+};
+
+}  // namespace etagere::exchange

@@ -1,0 +1,255 @@
+#include "exchange.hpp"
+
+#include "etagere/cache/key.hpp"
+#include "etagere/crypto/digest.hpp"
+#include "etagere/http/h1/serializer.hpp"
+
+#include "forwarding.hpp"
+
+namespace etagere::exchange {
+
+namespace {
+
+constexpr int most_rounds = 4;  // look-ups of one request: leaders may die, but not for ever
+
+}  // namespace
+
+exchange::exchange(worker_state& state, role as, net::transaction& t)
+    : state_(state), role_(as), t_(t), request_(t.request()), runtime_(state.current()) {}
+
+net::task<void> exchange::run() {
+    const std::string_view believed = believed_request_id(request_, t_.peer(), role_);
+    request_id_ = believed.empty() ? state_.new_request_id() : std::string(believed);
+    record_.request_id = request_id_;
+
+    if (request_.verb == http::method::trace) {
+        // RFC 9110 §9.3.8 would echo cookies and credentials to whoever asks; refusing is allowed.
+        co_await send_local(405, "TRACE is not served\n", reason::refused);
+        co_return;
+    }
+    const bool for_us = request_.verb == http::method::options &&
+                        (request_.target == "*" || request_.header.get(http::field_id::max_forwards) == "0");
+    if (for_us) {
+        co_await options_for_us();
+        co_return;
+    }
+
+    const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;
+    route_ = table.match(request_);
+    if (route_ == nullptr) {
+        co_await send_local(404, "no route matches\n", reason::refused);
+        co_return;
+    }
+    record_.route = route_->name;
+    record_.route_index = runtime_->labels[route_->index];
+
+    const cache::request_decision klass = cache::classify(request_, rules());
+    record_.why = klass.why;
+    if (klass.what == cache::request_class::cacheable) {
+        co_await cached();
+    } else {
+        co_await pass();
+    }
+}
+
+net::task<void> exchange::options_for_us() {
+    // RFC 9110 §9.3.7: the server as a whole, or a last hop of Max-Forwards: 0.
+    net::immediate_answer a;
+    a.status = 204;
+    a.dynamic = "HTTP/1.1 204 No Content\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
+    record_.status = 204;
+    record_.why = reason::pass_method;
+    (void)co_await t_.answer(a);
+}
+
+bool exchange::conditional_or_ranged() const noexcept {
+    using http::field_id;
+    const http::fields& h = request_.header;
+    return h.has(field_id::range) || h.has(field_id::if_range);
+}
+
+// ------------------------------------------------------------------------------------------------ the cached way
+
+net::task<void> exchange::cached() {
+    cache::make_key(key_, route_->name, request_, rules(), crypto::sha256_hex);
+    for (int round = 0; round < most_rounds; ++round) {
+        co_await look_up();
+        decide();
+        next then = co_await from_store();
+        if (then == next::done) co_return;
+        // A part of something that is not here whole: fetching all of it for this client could cost more than it saves.
+        if (!chosen_ && conditional_or_ranged()) {
+            record_.why = reason::pass_range;
+            co_await pass();
+            co_return;
+        }
+        then = co_await join_others();
+        if (then == next::done) co_return;
+        if (then == next::again) continue;
+        co_await ask_origin();
+        co_return;
+    }
+    alone_ = true;
+    co_await ask_origin();
+}
+
+net::task<void> exchange::look_up() {
+    const moment now = state_.on().now();
+    found_ = kept().peek(key_, now);
+    decide();
+    // Memory answers for itself when it can; a miss, or a body that is not here, asks the next level.
+    const bool settled = chosen_ && (decision_.what == cache::reuse_action::serve || !kept().has_remote());
+    if (settled || !kept().has_remote()) co_return;
+    result<store::found> loaded = co_await load(kept(), state_.on(), key_);
+    record_.store_us += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - now.steady).count());
+    if (loaded && loaded->set) found_ = std::move(*loaded);
+}
+
+void exchange::decide() {
+    chosen_.reset();
+    bool others = false;
+    if (found_.set) {
+        state_.candidates.clear();
+        for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
+        const int at = cache::select_variant(state_.candidates, request_, rules());
+        if (at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(at)];
+        others = !found_.set->variants.empty();
+    }
+    decision_ =
+        cache::decide_reuse(chosen_ ? &chosen_->response : nullptr, others, request_, rules(), state_.on().now().wall);
+    record_.why = decision_.why;
+    record_.store = chosen_ ? store::name(found_.from) : std::string_view{};
+}
+
+net::task<exchange::next> exchange::from_store() {
+    using enum cache::reuse_action;
+    switch (decision_.what) {
+        case serve: {
+            const bool sent = co_await this->serve(chosen_, decision_.why, decision_.age, decision_.ttl);
+            if (sent) co_return next::done;
+            // The body is gone (B98): a plain miss, fetched without a condition.
+            chosen_.reset();
+            decision_ = {cache::reuse_action::fetch, reason::miss_evicted_body};
+            record_.why = decision_.why;
+            co_return next::origin;
+        }
+        case serve_revalidate: {
+            refresh_in_background(state_, runtime_, *route_, key_, request_,
+                                  upstream_request(request_, t_.peer(), role_, request_id_), chosen_);
+            const bool sent = co_await this->serve(chosen_, decision_.why, decision_.age, decision_.ttl);
+            if (sent) co_return next::done;
+            chosen_.reset();
+            decision_ = {cache::reuse_action::fetch, reason::miss_evicted_body};
+            record_.why = decision_.why;
+            co_return next::origin;
+        }
+        case refuse:
+            co_await send_local(504, "only-if-cached, and nothing usable is stored\n", reason::only_if_cached);
+            co_return next::done;
+        case validate:
+        case fetch: break;
+    }
+    co_return next::origin;
+}
+
+net::task<exchange::next> exchange::join_others() {
+    if (!rules().collapse) {
+        // Still remembered: a key whose answers are not kept gets the client's own conditions forwarded.
+        co_return next::origin;
+    }
+    const collapse_table::joined joined = state_.collapse().join(key_, state_.on().now().steady);
+    if (!joined.with) {
+        alone_ = true;
+        co_return next::origin;
+    }
+    if (joined.leads) {
+        lead_ = leadership(state_.collapse(), joined.with);
+        // Between our look-up and our taking the lead another flight may have landed.
+        const store::found fresh = kept().peek(key_, state_.on().now());
+        if (fresh.set && fresh.set != found_.set) {
+            found_ = fresh;
+            decide();
+            if (decision_.what == cache::reuse_action::serve) {
+                lead_.finish({outcome::kind::published, chosen_, decision_.why, {}});
+                const next then = co_await from_store();
+                co_return then;
+            }
+        }
+        co_return next::origin;
+    }
+    const std::optional<outcome> result =
+        co_await collapse_table::wait(joined.with, state_.on(), rules().collapse_wait);
+    if (!result) {  // waited long enough: ask for ourselves
+        alone_ = true;
+        co_return next::origin;
+    }
+    switch (result->how) {
+        case outcome::kind::published: {
+            const bool sent = co_await serve_collapsed(*result);
+            if (sent) co_return next::done;
+            alone_ = true;
+            co_return next::origin;
+        }
+        case outcome::kind::not_shareable: alone_ = true; co_return next::origin;
+        case outcome::kind::failed:
+            record_.collapsed = true;
+            co_await failed_at_origin(result->error);
+            co_return next::done;
+        case outcome::kind::abandoned: break;
+    }
+    co_return next::again;
+}
+
+net::task<bool> exchange::serve_collapsed(const outcome& result) {
+    const cache::stored_response* const candidate[] = {&result.object->response};
+    if (cache::select_variant(candidate, request_, rules()) != 0) co_return false;  // another variant (S226)
+    record_.collapsed = true;
+    const wall_time now = state_.on().now().wall;
+    const seconds age = cache::current_age(result.object->response, now);
+    const seconds ttl = cache::freshness_lifetime(result.object->response, rules()) - age;
+    const bool sent = co_await serve(result.object, reason::collapsed_local, age, ttl);
+    co_return sent;
+}
+
+// ------------------------------------------------------------------------------------------------ answers of our own
+
+net::task<void> exchange::send_local(int status, std::string_view text, reason why) {
+    net::immediate_answer a;
+    a.status = status;
+    http::response_head head;
+    head.status = status;
+    head.header.append(http::field_id::content_type, "text/plain; charset=utf-8");
+    head.header.append(http::field_id::cache_control, "no-store");
+    if (status == 405) head.header.append(http::field_id::allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    if (status == 503) head.header.append(http::field_id::retry_after, "1");
+    complete_response(head, state_.on().now().wall);
+    record_.status = status;
+    record_.why = why;
+    if (route_ != nullptr && route_->cache_status) {
+        std::string value;
+        observe::append_cache_status(value, record_);
+        head.header.append(http::field_id::cache_status, value);
+    }
+    http::h1::write_response_start(a.dynamic, status, {}, head.header);
+    a.body = text;
+    a.how = http::framing::of_length(text.size());
+    (void)co_await t_.answer(a);
+}
+
+net::task<void> exchange::send_error(error_code ec) {
+    record_.error = error_name(ec);
+    int status = http_status(ec);
+    if (status == 0) {  // the client is gone, or cannot be answered any more
+        t_.abort();
+        record_.status = 499;
+        record_.why = reason::failed;
+        co_return;
+    }
+    // RFC 9111 §5.2.2.2: must-revalidate and nobody to ask is a 504.
+    if (chosen_ && error_side(ec) == side::upstream && cache::stale_forbidden(chosen_->response, rules())) status = 504;
+    error_text_ = std::string(record_.error) + "\n";
+    co_await send_local(status, error_text_, status < 500 ? reason::refused : reason::failed);
+}
+
+}  // namespace etagere::exchange

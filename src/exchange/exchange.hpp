@@ -1,0 +1,91 @@
+// One request's life behind the fast path. The steps, in order: route → class (cacheable, pass, unsafe) → look up →
+// decide → serve, or ask the origin (as leader, follower or alone) → judge → deliver and keep → record.
+#pragma once
+
+#include "etagere/cache/decisions.hpp"
+#include "etagere/exchange/proxy.hpp"
+#include "etagere/observe/record.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace etagere::exchange {
+
+class exchange {
+public:
+    exchange(worker_state& state, role as, net::transaction& t);
+
+    net::task<void> run();
+    /// The record of what happened; views into this object and the transaction.
+    observe::record& record() noexcept { return record_; }
+    bool routed() const noexcept { return route_ != nullptr; }
+
+private:
+    enum class next : std::uint8_t { done, again, origin };  // again: look up once more; origin: go and ask
+
+    // exchange.cpp: the steps
+    net::task<void> cached();
+    net::task<void> look_up();
+    void decide();
+    net::task<next> from_store();
+    net::task<next> join_others();
+    net::task<bool> serve_collapsed(const outcome& result);
+    net::task<void> send_local(int status, std::string_view text, reason why);
+    net::task<void> send_error(error_code ec);
+    net::task<void> options_for_us();
+
+    // origin.cpp: asking the origin and judging its answer
+    net::task<void> ask_origin();
+    net::task<bool> validated(std::unique_ptr<upstream::call>& call, moment asked);
+    net::task<void> failed_at_origin(error_code ec);
+    net::task<bool> serve_on_error();
+    net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
+    void note(const upstream::call& call);
+    net::task<void> pass();
+    net::task<void> switch_protocols(upstream::call& call);
+    void invalidate(const http::response_head& answer);
+
+    /// Answers from a stored response; false, and nothing was sent, where its body cannot be had.
+    net::task<bool> serve(store::object_ptr object, reason why, seconds age, seconds ttl);
+
+    const settings::settings& config() const noexcept { return runtime_->config; }
+    const cache::policy& rules() const noexcept { return route_->policy; }
+    store::store& kept() const noexcept { return *runtime_->stores[route_->store]; }
+    bool conditional_or_ranged() const noexcept;
+
+    friend class delivery;
+
+    worker_state& state_;
+    role role_;
+    net::transaction& t_;
+    http::request_head& request_;
+    std::shared_ptr<const runtime> runtime_;  // what this request started with, whatever is loaded meanwhile
+    const routing::route* route_ = nullptr;
+    std::string request_id_;
+    std::string key_;
+
+    store::found found_;
+    store::object_ptr chosen_;  // the variant this request selects; null without
+    cache::reuse_decision decision_;
+    leadership lead_;
+    bool alone_ = false;    // not collapsed: remembered as not kept, or a leader's answer was not for us
+    bool in_full_ = false;  // a validation turned out to be about another response: ask without a condition
+
+    observe::record record_;
+    std::string upstream_name_;
+    std::string error_text_;
+    std::string etag_out_;
+};
+
+/// Asks the store's remote levels from a coroutine.
+net::task<result<store::found>> load(store::store& from, net::worker& on, const std::string& key);
+net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,
+                                               store::object_ptr head);
+
+/// RFC 5861 §3: refreshes `object` while its stale copy is being served. Detached; never more than one a key at a time.
+void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
+                           const std::string& key, const http::request_head& request, http::request_head upstream_head,
+                           store::object_ptr object);
+
+}  // namespace etagere::exchange

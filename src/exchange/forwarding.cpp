@@ -1,0 +1,103 @@
+#include "forwarding.hpp"
+
+#include "etagere/http/date.hpp"
+#include "etagere/http/lists.hpp"
+
+#include <charconv>
+
+namespace etagere::exchange {
+
+namespace {
+
+using http::field_id;
+
+constexpr std::string_view pseudonym = "etagere";
+
+std::string_view via_version(http::version v) noexcept {
+    switch (v) {
+        case http::version::http10: return "1.0 ";
+        case http::version::http2: return "2 ";
+        case http::version::http11: break;
+    }
+    return "1.1 ";
+}
+
+void append_to_list(http::fields& header, field_id id, std::string_view member) {
+    std::string value = header.combined(id).value_or(std::string{});
+    if (!value.empty()) value += ", ";
+    value += member;
+    header.set(id, value);
+}
+
+/// RFC 7239 §6: IPv6 in brackets and quotes; a Unix peer has no address to tell.
+std::string forwarded_element(const net::peer_info& peer, const http::request_head& in) {
+    const bool v6 = peer.address.find(':') != std::string::npos;
+    std::string out = "for=";
+    if (peer.address == "unix") {
+        out += "unknown";
+    } else if (v6) {
+        out += "\"[" + peer.address + "]\"";
+    } else {
+        out += peer.address;
+    }
+    if (!in.host.empty()) out += ";host=\"" + in.authority() + "\"";
+    out += ";proto=" + in.scheme;
+    return out;
+}
+
+void set_forwarding(http::fields& header, const http::request_head& in, const net::peer_info& peer) {
+    if (!peer.trusted) {
+        for (const field_id id :
+             {field_id::forwarded, field_id::x_forwarded_for, field_id::x_forwarded_host, field_id::x_forwarded_port,
+              field_id::x_forwarded_prefix, field_id::x_forwarded_proto, field_id::x_real_ip}) {
+            header.erase(id);
+        }
+        header.erase("X-Forwarded-Server");
+        header.erase("X-Forwarded-Ssl");
+        header.erase("X-Forwarded-Scheme");
+    }
+    if (peer.address != "unix") append_to_list(header, field_id::x_forwarded_for, peer.address);
+    if (!header.has(field_id::x_forwarded_proto)) header.append(field_id::x_forwarded_proto, in.scheme);
+    if (!header.has(field_id::x_forwarded_host) && !in.host.empty()) {
+        header.append(field_id::x_forwarded_host, in.authority());
+    }
+    append_to_list(header, field_id::forwarded, forwarded_element(peer, in));
+}
+
+}  // namespace
+
+std::string_view believed_request_id(const http::request_head& in, const net::peer_info& peer, role as) noexcept {
+    if (!peer.trusted && as != role::egress) return {};
+    const std::string_view id = in.header.get(field_id::x_request_id);
+    const auto harmless = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+               c == '.';
+    };
+    if (id.empty() || id.size() > 128 || !std::ranges::all_of(id, harmless)) return {};
+    return id;
+}
+
+http::request_head upstream_request(const http::request_head& in, const net::peer_info& peer, role as,
+                                    std::string_view request_id) {
+    http::request_head out = in;
+    out.header.erase(field_id::expect);  // answered by us: the origin must not wait for it again
+    // On the way out nobody's address is anybody's business; towards our own API the origin needs the client.
+    if (as == role::ingress) set_forwarding(out.header, in, peer);
+    out.header.set(field_id::x_request_id, request_id);
+    append_to_list(out.header, field_id::via, std::string(via_version(in.protocol)).append(pseudonym));
+    if (in.verb == http::method::options && in.header.has(field_id::max_forwards)) {
+        if (const auto hops = http::parse_delta_seconds(in.header.get(field_id::max_forwards)); hops && *hops > 0) {
+            out.header.set(field_id::max_forwards, std::to_string(*hops - 1));  // RFC 9110 §7.6.2
+        }
+    }
+    return out;
+}
+
+void complete_response(http::response_head& head, wall_time received) {
+    append_to_list(head.header, field_id::via, std::string(via_version(head.protocol)).append(pseudonym));
+    if (!head.header.has(field_id::date)) {
+        head.header.append(field_id::date, http::format_date(std::chrono::floor<seconds>(received)));
+    }
+}
+
+}  // namespace etagere::exchange

@@ -1,0 +1,85 @@
+#include "keep.hpp"
+
+#include "etagere/crypto/digest.hpp"
+#include "etagere/http/h1/serializer.hpp"
+
+#include <charconv>
+
+namespace etagere::exchange {
+
+std::string etag_for(std::string_view body, const http::fields& header, const cache::policy& rules) {
+    std::string hex;
+    switch (rules.digest) {
+        case cache::etag_digest::xxh3_128: hex = to_hex(xxh3_128(body)); break;
+        case cache::etag_digest::sha_256: hex = crypto::sha256_hex(body); break;
+        case cache::etag_digest::md5: hex = crypto::md5_hex(body); break;
+    }
+    if (const auto coding = header.combined(http::field_id::content_encoding)) hex += "-" + *coding;
+    return cache::make_etag(hex, rules.etag_when_missing);
+}
+
+store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
+                       answer_to_keep answer) {
+    if (state.collapse().invalidated_since(key, answer.asked.steady)) return nullptr;
+    cache::stored_response stored =
+        cache::make_stored(*answer.request, *answer.head, route.policy, answer.asked.wall, answer.received);
+    stored.body_size = answer.body->size();
+    stored.always_validate = answer.always_validate;
+    if (!answer.own_etag.empty()) {
+        stored.header.set(http::field_id::etag, answer.own_etag);
+        stored.own_etag = true;
+    }
+    stored.index();
+    const wall_time until = cache::keep_until(stored, route.policy);
+    store::object_ptr object = store::make_object(std::move(stored), std::move(answer.body), until);
+    runtime.stores[route.store]->put(key, object, route.policy.max_variants, state.on().now());
+    state.collapse().forget_not_kept(key);
+    return object;
+}
+
+stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
+                   wall_time now) noexcept {
+    const cache::stored_response& r = object.response;
+    stored_answer out;
+    out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now);
+    out.needs_body =
+        out.condition == cache::precondition::proceed && request.verb != http::method::head && !object.body;
+    return out;
+}
+
+void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache::precondition condition, seconds age,
+                      std::string_view cache_status) {
+    const cache::stored_response& r = object->response;
+    switch (condition) {
+        case cache::precondition::proceed:
+            a.status = r.status;
+            a.start = object->wire_full;
+            a.how = http::framing::of_length(r.body_size);
+            if (object->body) a.body = *object->body;
+            break;
+        case cache::precondition::not_modified:
+            a.status = 304;
+            a.start = object->wire_not_modified;
+            break;
+        case cache::precondition::failed:
+            a.status = 412;
+            a.start = {};
+            http::h1::write_response_start(a.dynamic, 412, {}, {});
+            a.how = http::framing::of_length(0);
+            break;
+    }
+    char digits[24];
+    const auto [end, ec] = std::to_chars(digits, digits + sizeof digits, age.count());
+    (void)ec;
+    a.dynamic += "Age: ";
+    a.dynamic.append(digits, end);
+    a.dynamic += "\r\n";
+    if (!cache_status.empty()) {
+        a.dynamic += "Cache-Status: ";
+        a.dynamic += cache_status;
+        a.dynamic += "\r\n";
+    }
+    a.pin = std::move(object);
+}
+
+}  // namespace etagere::exchange

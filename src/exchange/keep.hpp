@@ -1,0 +1,43 @@
+// Turning a complete answer into a stored one, and answering from a stored one: shared by the fast path, the exchange
+// and the background refresh, so that there is one place for each rule.
+#pragma once
+
+#include "etagere/cache/decisions.hpp"
+#include "etagere/exchange/runtime.hpp"
+#include "etagere/net/transaction.hpp"
+
+#include <string>
+
+namespace etagere::exchange {
+
+/// Hex digest of a body for an ETag of ours, by the route's algorithm. Content-Encoding is part of it: two codings of
+/// one content are two representations (RFC 9110 §8.8.1).
+std::string etag_for(std::string_view body, const http::fields& header, const cache::policy& rules);
+
+struct answer_to_keep {
+    const http::request_head* request = nullptr;  // as the client sent it: its fields select the variant
+    const http::response_head* head = nullptr;
+    shared_bytes body;
+    std::string own_etag;  // "" where the origin sent one, or none is wanted
+    bool always_validate = false;
+    moment asked{};
+    wall_time received{};
+};
+/// Stores it, unless the key was invalidated since it was asked for; null then.
+store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
+                       answer_to_keep answer);
+
+/// How a stored response is to be sent to this request.
+struct stored_answer {
+    cache::precondition condition = cache::precondition::proceed;
+    bool needs_body = false;  // and `object` has none yet
+};
+stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
+                   wall_time now) noexcept;
+
+/// Fills `a` with the 304, 412 or full answer from the object, Age and Cache-Status made anew. The pin keeps it alive.
+/// `value` is the Cache-Status value, "" for none.
+void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache::precondition condition, seconds age,
+                      std::string_view cache_status);
+
+}  // namespace etagere::exchange

@@ -1,0 +1,200 @@
+// Asking the origin, and what its answer means for the stored response.
+#include "etagere/cache/key.hpp"
+#include "etagere/crypto/digest.hpp"
+
+#include "delivery.hpp"
+#include "exchange.hpp"
+#include "forwarding.hpp"
+#include "keep.hpp"
+
+namespace etagere::exchange {
+
+namespace {
+
+std::uint64_t us(milliseconds d) noexcept {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(d).count());
+}
+
+bool is_server_error(int status) noexcept {  // RFC 5861 §4: the errors that stale-if-error speaks of
+    return status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+}  // namespace
+
+net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http::request_head head, bool with_body) {
+    const std::shared_ptr<upstream::cluster> cluster = state_.cluster_for(*runtime_, route_->upstream);
+    upstream_name_ = cluster->settings().name;
+    record_.upstream = upstream_name_;
+    upstream::call_request rq;
+    rq.head = &head;
+    rq.body = with_body ? &t_.body() : nullptr;
+    rq.on_interim = [this](const http::response_head& interim) -> net::task<void> {
+        (void)co_await t_.send_interim(interim);
+    };
+    result<std::unique_ptr<upstream::call>> answer = co_await cluster->send(std::move(rq));
+    co_return answer;
+}
+
+void exchange::note(const upstream::call& call) {
+    const upstream::call_facts& f = call.facts();
+    record_.endpoint = f.endpoint;
+    record_.upstream_status = call.head().status;
+    record_.queue_us = us(f.queued);
+    record_.connect_us = us(f.connecting);
+    record_.upstream_ttfb_us = us(f.first_byte);
+    record_.upstream_us = us(f.queued + f.connecting + f.first_byte);
+    record_.retries = f.attempts > 0 ? f.attempts - 1 : 0;
+}
+
+net::task<void> exchange::ask_origin() {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        const bool validating = decision_.what == cache::reuse_action::validate && chosen_ && !in_full_;
+        http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
+        // Alone means that answers for this key are not kept: then the client's own condition may save the origin a
+        // body, and a HEAD need not become a GET.
+        const bool whole = validating || !alone_;
+        if (whole) {
+            cache::strip_conditions(head.header);
+            if (validating) cache::add_validators(head.header, chosen_->response);
+            if (head.verb == http::method::head) {  // HEAD fills the cache as GET does
+                head.verb = http::method::get;
+                head.method_name = "GET";
+            }
+        }
+        const moment asked = state_.on().now();
+        auto call = co_await send_upstream(std::move(head), false);
+        if (!call) {
+            co_await failed_at_origin(call.error());
+            co_return;
+        }
+        note(**call);
+        if (validating) {
+            const bool done = co_await validated(*call, asked);
+            if (done) co_return;
+            if (in_full_) continue;
+        } else if (is_server_error((*call)->head().status)) {
+            const bool served = co_await serve_on_error();
+            if (served) co_return;
+        }
+        delivery d(*this, **call, asked, whole ? delivery::keeping::yes : delivery::keeping::unless_head);
+        co_await d.run();
+        co_return;
+    }
+    co_await send_error(make_error_code(errc::upstream_bad_response));  // two 304s that name other responses
+}
+
+net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, moment asked) {
+    switch (cache::judge_validation(chosen_->response, call->head())) {
+        case cache::validation::freshened: {
+            const wall_time received = state_.on().now().wall;
+            cache::stored_response fresh =
+                cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
+            call.reset();  // the connection is free for others while this client is served
+            const wall_time until = cache::keep_until(fresh, rules());
+            const store::object_ptr object =
+                store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
+            if (!state_.collapse().invalidated_since(key_, asked.steady))
+                kept().freshen(key_, object, state_.on().now());
+            record_.why = reason::revalidated;
+            lead_.finish(object->response.always_validate
+                             ? outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}}
+                             : outcome{outcome::kind::published, object, reason::revalidated, {}});
+            const seconds age = cache::current_age(object->response, received);
+            const seconds ttl = cache::freshness_lifetime(object->response, rules()) - age;
+            const bool sent = co_await serve(object, reason::revalidated, age, ttl);
+            if (!sent) {  // still good, says the origin, but its body is gone: a 304 must never become an empty 200
+                          // (B98)
+                record_.why = reason::miss_evicted_body;
+                in_full_ = true;
+            }
+            co_return sent;
+        }
+        case cache::validation::unrelated:
+            call.reset();
+            in_full_ = true;
+            co_return false;
+        case cache::validation::error: {
+            const bool served = co_await serve_on_error();
+            co_return served;
+        }
+        case cache::validation::changed: break;
+    }
+    record_.why = reason::revalidated_changed;
+    co_return false;
+}
+
+net::task<bool> exchange::serve_on_error() {
+    const wall_time now = state_.on().now().wall;
+    if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), now)) co_return false;
+    lead_.finish({outcome::kind::published, chosen_, reason::hit_stale_error, {}});
+    record_.why = reason::hit_stale_error;
+    const seconds age = cache::current_age(chosen_->response, now);
+    const bool sent = co_await serve(chosen_, reason::hit_stale_error, age,
+                                     cache::freshness_lifetime(chosen_->response, rules()) - age);
+    co_return sent;
+}
+
+net::task<void> exchange::failed_at_origin(error_code ec) {
+    record_.error = error_name(ec);
+    const bool stale = co_await serve_on_error();
+    if (stale) co_return;
+    lead_.finish({outcome::kind::failed, {}, reason::failed, ec});
+    co_await send_error(ec);
+}
+
+// ------------------------------------------------------------------------------------------------ past the cache
+
+net::task<void> exchange::pass() {
+    http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
+    if (record_.why != reason::pass_upgrade) head.upgrade.clear();
+    const moment asked = state_.on().now();
+    auto call = co_await send_upstream(std::move(head), request_.body.has_body());
+    if (!call) {
+        co_await send_error(call.error());
+        co_return;
+    }
+    note(**call);
+    if ((*call)->head().status == 101) {
+        co_await switch_protocols(**call);
+        co_return;
+    }
+    invalidate((*call)->head());
+    delivery d(*this, **call, asked, delivery::keeping::no);
+    co_await d.run();
+}
+
+net::task<void> exchange::switch_protocols(upstream::call& call) {
+    // Only now, after the 101, is the connection a tunnel: what a client sent early was never executed as a request.
+    std::string early;
+    std::shared_ptr<void> released;
+    net::stream_socket socket = call.take_socket(early, released);
+    http::response_head switching = call.head();
+    complete_response(switching, state_.on().now().wall);
+    record_.status = 101;
+    const milliseconds quiet = config().upstreams[route_->upstream].timeouts.idle;
+    co_await t_.tunnel(switching, std::move(socket), std::move(early), quiet);
+}
+
+void exchange::invalidate(const http::response_head& answer) {
+    if (!rules().enabled && request_.verb == http::method::get) return;
+    std::vector<std::string> targets = cache::invalidated_targets(request_, answer);
+    if (targets.empty()) return;
+    const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;
+    http::request_head as_get = request_;
+    as_get.verb = http::method::get;
+    as_get.method_name = "GET";
+    const moment now = state_.on().now();
+    for (std::string& target : targets) {
+        as_get.target = std::move(target);
+        // The stored answer lies under the route that GETs take, which need not be the route of this request.
+        const routing::route* const route = table.match(as_get);
+        if (route == nullptr || !route->policy.enabled) continue;
+        std::string key;
+        cache::make_key(key, route->name, as_get, route->policy, crypto::sha256_hex);
+        runtime_->stores[route->store]->erase(key, now);
+        state_.collapse().invalidate(key, now.steady);
+        record_.why = reason::invalidated;
+    }
+}
+
+}  // namespace etagere::exchange

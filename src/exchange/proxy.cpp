@@ -1,0 +1,147 @@
+#include "etagere/exchange/proxy.hpp"
+
+#include "etagere/cache/key.hpp"
+#include "etagere/crypto/digest.hpp"
+
+#include "exchange.hpp"
+#include "keep.hpp"
+
+namespace etagere::exchange {
+
+namespace {
+
+std::string_view protocol_name(http::version v) noexcept {
+    switch (v) {
+        case http::version::http10: return "HTTP/1.0";
+        case http::version::http2: return "HTTP/2";
+        case http::version::http11: break;
+    }
+    return "HTTP/1.1";
+}
+
+/// The part of a record that is the same for every way to an answer.
+void describe(observe::record& r, net::transaction& t, std::string_view method) {
+    const http::request_head& q = t.request();
+    const moment now = t.on().now();
+    r.at = t.started().wall;
+    r.duration_us = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now.steady - t.started().steady).count());
+    r.listener = t.peer().listener;
+    r.client_ip = t.peer().address;
+    r.method = method;
+    r.scheme = q.scheme;
+    r.host = q.host;
+    r.path = q.path();
+    r.query = q.query();
+    r.protocol = protocol_name(q.protocol);
+    r.etag_in = q.header.get(http::field_id::if_none_match);
+    r.user_agent = q.header.get(http::field_id::user_agent);
+    if (const auto referer = q.header.find("Referer")) r.referer = *referer;
+    r.bytes_in = t.bytes_in();
+    r.bytes_out = t.bytes_out();
+}
+
+}  // namespace
+
+bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
+    const http::request_head& request = t.request();
+    if (request.verb != http::method::get && request.verb != http::method::head) return false;
+    const runtime& now_running = *state_.current();
+    const routing::route* const route =
+        (role_ == role::ingress ? now_running.routes.ingress : now_running.routes.egress).match(request);
+    if (route == nullptr) return false;
+    const cache::policy& rules = route->policy;
+    if (cache::classify(request, rules).what != cache::request_class::cacheable) return false;
+
+    cache::make_key(state_.key, route->name, request, rules, crypto::sha256_hex);
+    const moment now = t.started();
+    const store::found found = now_running.stores[route->store]->peek(state_.key, now);
+    if (!found.set) return false;
+    state_.candidates.clear();
+    for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
+    const int at = cache::select_variant(state_.candidates, request, rules);
+    if (at < 0) return false;
+    const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(at)];
+    const cache::reuse_decision decision = cache::decide_reuse(&chosen->response, true, request, rules, now.wall);
+    if (decision.what != cache::reuse_action::serve) return false;
+    const stored_answer planned = plan(*chosen, request, rules, now.wall);
+    if (planned.needs_body) return false;
+
+    a.why = decision.why;
+    if (decision.why == reason::hit_fresh && planned.condition != cache::precondition::proceed) {
+        a.why = planned.condition == cache::precondition::not_modified ? reason::hit_not_modified
+                                                                       : reason::hit_precondition_failed;
+    }
+    a.age = decision.age.count();
+    a.ttl = decision.ttl.count();
+    std::string& cache_status = state_.cache_status;
+    cache_status.clear();
+    if (route->cache_status) {
+        observe::record r;
+        r.why = a.why;
+        r.ttl_s = a.ttl;
+        r.has_ttl = true;
+        observe::append_cache_status(cache_status, r);
+    }
+    fill_from_object(a, chosen, planned.condition, decision.age, cache_status);
+    return true;
+}
+
+void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, const error_code& ec) {
+    state_.watch().began(t.peer().listener);
+    const runtime& running = *state_.current();
+    const routing::table& table = role_ == role::ingress ? running.routes.ingress : running.routes.egress;
+    const auto& object = *static_cast<const store::object*>(a.pin.get());
+    observe::record r;
+    describe(r, t, t.request().method_name);
+    // A reload between try_now() and now may have renumbered the routes.
+    if (const routing::route* const route = table.match(t.request())) {
+        r.route = route->name;
+        r.route_index = running.labels[route->index];
+    }
+    r.status = a.status;
+    r.why = a.why;
+    r.age_s = a.age;
+    r.ttl_s = a.ttl;
+    r.has_ttl = true;
+    r.not_modified = a.status == 304;
+    r.store = store::name(store::level::memory);
+    r.etag_out = object.response.etag;
+    r.entity_bytes = object.response.body_size;
+    r.ttfb_us = r.duration_us;
+    if (ec) r.error = error_name(ec);
+    state_.watch().observe(r);
+}
+
+net::task<void> proxy::handle(net::transaction& t) {
+    state_.watch().began(t.peer().listener);
+    exchange e(state_, role_, t);
+    // HEAD may go upstream as GET; the record tells what the client asked.
+    const std::string method = t.request().method_name;
+    bool failed = false;
+    try {
+        co_await e.run();
+    } catch (...) {
+        failed = true;
+    }
+    observe::record& r = e.record();
+    describe(r, t, method);
+    if (failed) {
+        r.status = 500;
+        r.why = reason::failed;
+        r.error = error_name(make_error_code(errc::internal));
+    }
+    state_.watch().observe(r);
+}
+
+void proxy::refused(net::transaction& t, const error_code& why, int status) {
+    state_.watch().began(t.peer().listener);
+    observe::record r;
+    describe(r, t, t.request().method_name);
+    r.status = status;
+    r.why = reason::refused;
+    r.error = error_name(why);
+    state_.watch().observe(r);
+}
+
+}  // namespace etagere::exchange

@@ -1,0 +1,100 @@
+// RFC 5861 §3: the client got the stale response at once; this brings the fresh one without a client waiting.
+#include "exchange.hpp"
+#include "keep.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace etagere::exchange {
+
+namespace {
+
+struct refresh_job {
+    worker_state& state;
+    std::shared_ptr<const runtime> config;
+    const routing::route& route;
+    std::string key;
+    http::request_head request;   // as the client sent it: its fields select the variant
+    http::request_head upstream;  // as it goes to the origin
+    store::object_ptr object;
+};
+
+net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most) {
+    std::string body;
+    for (;;) {
+        const result<std::string_view> piece = co_await call.read();
+        if (!piece) co_return std::unexpected(piece.error());
+        if (piece->empty()) co_return body;
+        if (body.size() + piece->size() > most) co_return fail(errc::store_too_large);
+        body += *piece;
+    }
+}
+
+net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
+    const cache::policy& rules = job.route.policy;
+    const cache::stored_response& stored = job.object->response;
+    cache::strip_conditions(job.upstream.header);
+    const bool validating = stored.has_validator();
+    if (validating) cache::add_validators(job.upstream.header, stored);
+    job.upstream.verb = http::method::get;
+    job.upstream.method_name = "GET";
+
+    const moment asked = job.state.on().now();
+    const std::shared_ptr<upstream::cluster> cluster = job.state.cluster_for(*job.config, job.route.upstream);
+    upstream::call_request rq;
+    rq.head = &job.upstream;
+    auto call = co_await cluster->send(std::move(rq));
+    if (!call) {
+        lead.finish({outcome::kind::failed, {}, reason::failed, call.error()});
+        co_return observer::refresh::failed;
+    }
+    const wall_time received = job.state.on().now().wall;
+    const cache::validation verdict =
+        validating ? cache::judge_validation(stored, (*call)->head()) : cache::validation::changed;
+    if (verdict == cache::validation::freshened) {
+        cache::stored_response fresh = cache::freshen(stored, (*call)->head(), rules, asked.wall, received);
+        const wall_time until = cache::keep_until(fresh, rules);
+        const store::object_ptr object =
+            store::make_object(std::move(fresh), job.object->body, until, job.object->entity);
+        if (!job.state.collapse().invalidated_since(job.key, asked.steady)) {
+            job.config->stores[job.route.store]->freshen(job.key, object, job.state.on().now());
+        }
+        lead.finish({outcome::kind::published, object, reason::revalidated, {}});
+        co_return observer::refresh::revalidated;
+    }
+    const cache::storability judged = cache::judge_storability(job.request, (*call)->head(), rules, received);
+    if (verdict != cache::validation::changed || !judged.store) co_return observer::refresh::failed;
+    result<std::string> body = co_await read_whole(**call, rules.max_object);
+    if (!body) co_return observer::refresh::failed;
+    const shared_bytes bytes = share(std::move(*body));
+    std::string own_etag;
+    if (cache::wants_own_etag(job.request, (*call)->head(), rules) && bytes->size() <= rules.etag_max_body) {
+        own_etag = etag_for(*bytes, (*call)->head().header, rules);
+    }
+    const store::object_ptr object =
+        keep(job.state, *job.config, job.route, job.key,
+             {&job.request, &(*call)->head(), bytes, own_etag, judged.always_validate, asked, received});
+    if (object && judged.shareable) lead.finish({outcome::kind::published, object, reason::revalidated_changed, {}});
+    co_return observer::refresh::changed;
+}
+
+net::task<void> run(std::unique_ptr<refresh_job> job, leadership lead) {
+    const observer::refresh how = co_await refresh(*job, lead);
+    lead.finish({});
+    job->state.watch().refreshed(job->config->labels[job->route.index], how);
+}
+
+}  // namespace
+
+void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
+                           const std::string& key, const http::request_head& request, http::request_head upstream_head,
+                           store::object_ptr object) {
+    const collapse_table::joined joined = state.collapse().join(key, state.on().now().steady);
+    if (!joined.leads) return;  // somebody is at it already
+    auto job = std::make_unique<refresh_job>(
+        refresh_job{state, std::move(config), route, key, request, std::move(upstream_head), std::move(object)});
+    net::asio::co_spawn(state.on().executor(), run(std::move(job), leadership(state.collapse(), joined.with)),
+                        net::asio::detached);
+}
+
+}  // namespace etagere::exchange
