@@ -227,6 +227,19 @@ class WhatEveryStoreDoes:
         self.assertNotEqual(nobody.body, bodies["alice"])
         self.assertSame(client.get(target, hostname("kept.test")), 200, nobody.body)
 
+    def test_the_tag_of_the_defaults_costs_a_rendering_wherever_it_is_kept(self):
+        # Rack::ETag reads the tag off the finished body. So such a route saves the bytes on the way from Rails, and what
+        # saves the rendering is `stale?` in the controller (the test above).
+        target = f"/defaults/products?page={self.number}"
+        origin, before = self.origin(target, {"Authorization": "Bearer carol"})
+        client = self.client()
+        fields = hostname("kept.test", {"Authorization": "Bearer carol"})
+        self.assertSame(client.get(target, fields), 200, origin.body, "miss_cold")
+        for _ in range(3):
+            self.assertSame(client.get(target, fields), 200, origin.body, "revalidated")
+        self.assertSame(client.get(target, {**fields, "If-None-Match": origin["ETag"][1:-1]}), 304, b"")
+        self.assertEqual(self.since(before), (5, 5))
+
     def test_cookies_are_credentials(self):
         target = f"/mine/products?page={self.number}"
         origin, before = self.origin(target)
