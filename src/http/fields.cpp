@@ -185,7 +185,8 @@ void fields::shrink() {
     tight.arena_.reserve(octets);
     tight.slots_.reserve(slots_.size());
     for (const entry f : *this) tight.push(f.id, f.name, f.value);
-    *this = std::move(tight);
+    arena_.swap(tight.arena_);  // not a move: that would copy a short arena into the old, large one
+    slots_.swap(tight.slots_);
 }
 
 // `name` and `value` may be views into this very arena (set(a, get(b))): when it has to grow, the old one lives on
