@@ -193,6 +193,10 @@ std::vector<overlap> find_overlaps(const std::vector<settings::route>& routes) {
         }
         auto& others = rivals[group];
         for (const std::size_t earlier : others) {
+            // Some methods before all of them is how an exception is written.
+            if (!routes[earlier].match.methods.empty() && routes[i].match.methods.empty()) {
+                continue;
+            }
             const std::string method = common_method(routes[earlier].match, routes[i].match);
             if (method.empty()) {
                 continue;

@@ -5,16 +5,21 @@
 namespace etagere::routing {
 namespace {
 
+bool is_alnum(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 bool is_name(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    });
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return is_alnum(c) || c == '_'; });
+}
+
+bool is_host_char(char c) {
+    return is_alnum(c) || c == '-' || c == '.' || c == '_';
 }
 
 /// What RFC 3986 §3.3 allows in a path, wildcards aside. Anything else never arrives: the request would be refused.
 bool is_path_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-._~!$&'()+,;=:@%").contains(c);
+    return is_alnum(c) || std::string_view("-._~!$&'()+,;=:@%").contains(c);
 }
 
 std::expected<segment, std::string> parse_segment(std::string_view text, bool last) {
@@ -87,15 +92,16 @@ std::expected<void, std::string> check_host_pattern(std::string_view text) {
     if (name.contains('*')) {
         return std::unexpected("`*` can only be the first label: `*.example.com`");
     }
-    const bool literal6 = name.starts_with('[') && name.ends_with(']');
-    if (!literal6 && name.contains(':')) {
+    if (name.starts_with('[') && name.ends_with(']')) {
+        if (name.contains(':') && name.find_first_not_of("0123456789abcdefABCDEF:.", 1) == name.size() - 1) {
+            return {};
+        }
+        return std::unexpected("is not an IPv6 address");
+    }
+    if (name.contains(':')) {
         return std::unexpected("a host is matched without scheme and port");
     }
-    const bool fine = std::ranges::all_of(literal6 ? name.substr(1, name.size() - 2) : name, [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-               c == '_' || (literal6 && c == ':');
-    });
-    if (!fine) {
+    if (!std::ranges::all_of(name, is_host_char)) {
         return std::unexpected("is not a host name");
     }
     return {};

@@ -180,6 +180,9 @@ const route* table::match(http::method verb, std::string_view method_name, std::
     if (!path.starts_with('/')) {
         path = {};
     }
+    if (host.ends_with('.')) {
+        host.remove_suffix(1);
+    }  // the root's dot: the same host
     const auto in = [&](std::uint32_t root) -> const route* {
         if (root == 0) {
             return nullptr;

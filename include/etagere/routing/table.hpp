@@ -94,7 +94,8 @@ struct tables {
 };
 std::expected<tables, std::string> compile(const settings::settings& all);
 
-/// Two routes that match the same request and differ in nothing but the order in which they are written.
+/// Two routes that match the same request, of which neither is more specific: nothing but the order in which they are
+/// written decides.
 struct overlap {
     std::size_t first = 0;  // indices into `routes`
     std::size_t second = 0;

@@ -47,8 +47,6 @@ using host_pattern = plain<&parse_host_pattern, t_host>;
 using path_pattern = plain<&parse_path_pattern, t_path>;
 using url_path = plain<&parse_url_path, t_url_path>;
 
-using on_off_word = word<on_off>;
-
 // --------------------------------------------------------------------------------------------------------- listeners
 
 template <>
@@ -246,7 +244,7 @@ inline constexpr auto keys<settings::cache> = [] {
         key<&s::key, object{}>("key", "what makes two requests the same"),
         key<&s::vary, object{}>("vary", "variants of one key"),
         key<&s::collapse, switchable{}>("collapse", "identical requests at one time are one upstream request"),
-        key<&s::heuristic, on_off_word{}>("heuristic", "RFC 9111 §4.2.2: a lifetime guessed from Last-Modified"),
+        key<&s::heuristic, boolean{}>("heuristic", "RFC 9111 §4.2.2: a lifetime guessed from Last-Modified"),
         key<&s::max_object, size{.least = 1, .unlimited = true}>("max_object", "larger bodies are not stored")};
 }();
 
@@ -262,7 +260,7 @@ inline constexpr auto keys<settings::etag> = [] {
 
 template <>
 inline constexpr auto keys<settings::headers> =
-    std::array{key<&settings::headers::cache_status, on_off_word{}>("cache_status", "RFC 9211 field on every answer")};
+    std::array{key<&settings::headers::cache_status, word<on_off>{}>("cache_status", "RFC 9211 field on every answer")};
 
 // ------------------------------------------------------------------------------------------------------------ routes
 

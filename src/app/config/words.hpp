@@ -13,7 +13,7 @@ template <class V, std::size_t N> constexpr auto make_words(const std::pair<std:
     return std::to_array(list);
 }
 
-/// A switch is a word, a fact is a boolean: `cache: off`, `heuristic: on`, but `stream: true`, `sort: true`.
+/// A switch is a word, a fact is a boolean: `cache: off`, `cache_status: on`, but `stream: true`, `override: true`.
 struct on_off {};
 template <> inline constexpr auto words<on_off> = make_words<bool>({{"on", true}, {"off", false}});
 template <>
