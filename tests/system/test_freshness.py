@@ -149,7 +149,7 @@ routes:
   - { name: capped, match: { path: "/capped/**" }, upstream: app, cache: { lifetime: { max: 10s } } }
   - { name: forced, match: { path: "/forced/**" }, upstream: app, cache: { lifetime: { default: 60s, override: true } } }
   - { name: negative, match: { path: "/negative/**" }, upstream: app, cache: { negative: { "404": 60s } } }
-  - { name: heuristic, match: { path: "/heuristic/**" }, upstream: app, cache: { heuristic: on } }
+  - { name: heuristic, match: { path: "/heuristic/**" }, upstream: app, cache: { heuristic: true } }
   - { name: honour, match: { path: "/honour/**" }, upstream: app, cache: { client_directives: honour } }
   - { name: off, match: { path: "/off/**" }, upstream: app, cache: off }
   - { name: grouped, match: { path: "/key/**" }, upstream: app,

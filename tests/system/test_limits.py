@@ -15,7 +15,7 @@ class Sizes(SystemTest):
 version: 1
 listeners:
   ingress: { address: "127.0.0.1:0" }
-  small: { address: "127.0.0.1:0", limits: { body: 1KiB, headers: 10, header_bytes: 2KiB, target: 100 } }
+  small: { address: "127.0.0.1:0", limits: { body: 1KiB, headers: 10, header_bytes: 2KiB, target: 100B } }
   admin: { address: "127.0.0.1:0", role: admin }
 upstreams:
   app: { endpoints: ["@ORIGIN@"] }
@@ -166,7 +166,7 @@ routes:
 class SlowBodies(SystemTest):
     """S181: one byte now and then keeps every pause short, but not the rate up. (The rate is judged after 5 s.)"""
 
-    CONFIG = SystemTest.CONFIG.replace('"127.0.0.1:0" }', '"127.0.0.1:0", limits: { min_body_rate: 1000/s } }', 1)
+    CONFIG = SystemTest.CONFIG.replace('"127.0.0.1:0" }', '"127.0.0.1:0", limits: { min_body_rate: 1000B/s } }', 1)
 
     def test_slow_body(self):
         path = self.path()
