@@ -1,0 +1,68 @@
+// One request at an origin: sent, perhaps again, and its answer.
+#pragma once
+
+#include "etagere/base/result.hpp"
+#include "etagere/http/h1/body.hpp"
+#include "etagere/http/message.hpp"
+#include "etagere/upstream/upstream.hpp"
+
+#include "pool.hpp"
+#include "upload.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace etagere::upstream {
+
+class call_impl final : public call {
+public:
+    explicit call_impl(std::shared_ptr<pool> from) : pool_(std::move(from)) {}
+    ~call_impl() override;
+
+    /// Gets a connection, sends, and awaits the head. On an error nothing is held any more.
+    net::task<result<void>> start(const call_request& request);
+
+    // call
+    const http::response_head& head() const noexcept override { return head_; }
+    const call_facts& facts() const noexcept override { return facts_; }
+    net::stream_socket take_socket(std::string& early, std::shared_ptr<void>& released) override;
+
+    // body_source
+    net::task<result<std::string_view>> read() override;
+    void stop() noexcept override { drop(); }
+    const http::fields* trailers() const noexcept override;
+
+private:
+    net::task<result<void>> obtain_connection();
+    net::task<result<void>> connect();
+    net::task<result<void>> send_and_await(const call_request& request, std::string_view first);
+    net::task<result<void>> await_head(const call_request& request);
+    net::task<result<void>> receive_head(http::method answers);
+    void write_head(const http::request_head& head);
+    error_code blame(const error_code& ec) const noexcept;
+    bool may_repeat(const http::request_head& head, const error_code& why) const noexcept;
+    void settle();
+    void drop() noexcept;
+
+    steady_time now() const noexcept { return pool_->on().now().steady; }
+    steady_time by(milliseconds phase) const noexcept { return std::min(now() + phase, latest_); }
+    /// A phase's deadline may have been the total one.
+    errc late(errc phase) const noexcept { return now() >= latest_ ? errc::upstream_total_timeout : phase; }
+    bool kept() const noexcept { return connection_->requests > 1; }
+
+    std::shared_ptr<pool> pool_;
+    std::shared_ptr<connection> connection_;  // null once it was given back or dropped
+    std::shared_ptr<upload> upload_;
+    target to_;
+    steady_time latest_ = steady_time::max();  // options::total_timeout
+    http::response_head head_;
+    http::h1::body_decoder decoder_;
+    call_facts facts_;
+    bool answered_ = false;  // one byte of the answer to this attempt is here
+    unsigned interim_ = 0;
+    bool switched_ = false;  // 101
+};
+
+}  // namespace etagere::upstream
