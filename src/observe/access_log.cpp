@@ -73,6 +73,8 @@ void append_json(std::string& out, const record& r, const access_options& o, tim
     m.milliseconds_of("ttfb_ms", r.ttfb_us);
     m.text("cache", info(r.why).cache_class);
     m.text("reason", name(r.why));
+    // Where an answer was not kept the operator is told what to write; a hit needs no advice.
+    if (info(r.why).cache_class == "miss") m.text_if_any("remedy", info(r.why).remedy);
     if (r.age_s >= 0) m.signed_number("age_s", r.age_s);
     if (r.has_ttl) m.signed_number("ttl_s", r.ttl_s);
     m.text_if_any("etag_in", r.etag_in);
