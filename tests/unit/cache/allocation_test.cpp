@@ -1,0 +1,109 @@
+// On the way of a hit nothing is allocated: this binary counts.
+#include "etagere/cache/key.hpp"
+
+#include "unit/cache/support.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    void* const memory = std::malloc(size == 0 ? 1 : size);  // NOLINT(cppcoreguidelines-no-malloc): it is operator new
+    if (memory == nullptr) std::abort();
+    return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t size) {
+    return counted(size);
+}
+void* operator new[](std::size_t size) {
+    return counted(size);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+namespace etagere::cache::test {
+namespace {
+
+template <class F> std::size_t allocations_of(F&& work) {
+    const std::size_t before = allocations.load();
+    work();
+    return allocations.load() - before;
+}
+
+TEST(Allocation, TheCounterCounts) {
+    EXPECT_GT(allocations_of([] { EXPECT_EQ(std::string(100, 'x').size(), 100U); }), 0U);
+}
+
+TEST(Allocation, AHitTakesNone) {
+    const policy rules = honours_clients();
+    const stored_response plain =
+        stored({{"Cache-Control", "max-age=60"}, {"ETag", "W/\"a\""}, {"Last-Modified", date(t0 - 1h)}});
+    const stored_response* const variants[] = {&plain};
+    const auto request = make_request({{"If-None-Match", "\"b\", W/\"a\""},
+                                       {"If-Modified-Since", date(t0)},
+                                       {"Cache-Control", "max-age=30, max-stale"},
+                                       {"Accept-Encoding", "gzip, br"}});
+    int chosen = -1;
+    reuse_decision decision;
+    precondition condition{};
+    request_decision classified;
+    EXPECT_EQ(allocations_of([&] {
+                  classified = classify(request, rules);
+                  chosen = select_variant(variants, request, rules);
+                  decision = decide_reuse(&plain, false, request, rules, t0 + 5s);
+                  condition =
+                      evaluate_preconditions(request, plain.status, plain.etag, plain.last_modified, rules, t0 + 5s);
+              }),
+              0U);
+    EXPECT_EQ(classified.what, request_class::cacheable);
+    EXPECT_EQ(chosen, 0);
+    EXPECT_EQ(decision.what, reuse_action::serve);
+    EXPECT_EQ(decision.age, 5s);
+    EXPECT_EQ(condition, precondition::not_modified);
+}
+
+TEST(Allocation, NorDoesChoosingAmongOrdinaryVariants) {
+    const field_list response{{"Vary", "Accept, Accept-Encoding, Accept-Language, X-Requested-With"}};
+    const field_list asked{{"Accept", "text/html, application/json;q=0.9, */*;q=0.8"},
+                           {"Accept-Encoding", "gzip, deflate, br, zstd"},
+                           {"Accept-Language", "de-DE, de;q=0.9, en-US;q=0.8, en;q=0.7"}};
+    const stored_response other = stored(response, 200, {{"Accept", "*/*"}});
+    const stored_response same = stored(response, 200, asked);
+    const stored_response* const variants[] = {&other, &same};
+    const auto request = make_request(asked);
+    int chosen = -1;
+    EXPECT_EQ(allocations_of([&] { chosen = select_variant(variants, request, policy{}); }), 0U);
+    EXPECT_EQ(chosen, 1);
+}
+
+TEST(Allocation, NorDoesAKeyInABufferThatHeldOneBefore) {
+    policy rules;
+    rules.key_headers = {"X-Tenant"};
+    rules.key_cookies = {"lang"};
+    rules.query = {.sort = true, .ignore = {"utm_*"}};
+    const auto request = make_request({{"X-Tenant", "a"}, {"Cookie", "sid=1; lang=de"}}, "GET",
+                                      "/products?page=2&utm_source=x&a=1&b=%2F");
+    std::string key;
+    const auto make = [&] { make_key(key, "products", request, rules, nullptr); };
+    make();
+    EXPECT_EQ(allocations_of(make), 0U);
+}
+
+}  // namespace
+}  // namespace etagere::cache::test

@@ -1,0 +1,242 @@
+// RFC 9111 §4.3: asking the origin, and what its answer changes.
+#include "unit/cache/support.hpp"
+
+namespace etagere::cache::test {
+namespace {
+
+using http::field_id;
+
+http::response_head not_modified(const field_list& list) {
+    http::response_head made = make_response(list, 304);
+    made.body = http::framing::none();
+    return made;
+}
+
+// ---------------------------------------------------------------- §4.3.1
+
+TEST(StripConditions, TakesAllOfThemAndNothingElse) {
+    http::fields request = make_fields({{"If-Match", "\"a\""},
+                                        {"If-None-Match", "\"a\""},
+                                        {"if-none-match", "\"b\""},
+                                        {"If-Modified-Since", date(t0)},
+                                        {"If-Unmodified-Since", date(t0)},
+                                        {"If-Range", "\"a\""},
+                                        {"Range", "bytes=0-1"},
+                                        {"Accept", "x"}});
+    strip_conditions(request);
+    EXPECT_EQ(request.size(), 1U);
+    EXPECT_EQ(request.get(field_id::accept), "x");
+}
+
+struct validator_case {
+    std::string name;
+    field_list stored;
+    std::optional<std::string> if_none_match;
+    std::optional<std::string> if_modified_since;
+};
+class AddValidators : public ::testing::TestWithParam<validator_case> {};
+
+// B31: one If-None-Match, whatever the client sent
+TEST_P(AddValidators, ExactlyTheStoredOnes) {
+    const validator_case& c = GetParam();
+    http::fields request = make_fields({{"If-None-Match", "\"c9\", *"},
+                                        {"If-None-Match", "\"c8\""},
+                                        {"If-Modified-Since", date(t0)},
+                                        {"Range", "bytes=0-"}});
+    add_validators(request, stored(c.stored));
+    EXPECT_EQ(request.combined(field_id::if_none_match), c.if_none_match);
+    EXPECT_EQ(request.combined(field_id::if_modified_since), c.if_modified_since);
+    EXPECT_FALSE(request.has(field_id::range));
+}
+
+const std::string changed = date(t0 - 1h);
+
+INSTANTIATE_TEST_SUITE_P(
+    Examples, AddValidators,
+    ::testing::Values(validator_case{"Tag", {{"ETag", "\"a\""}}, "\"a\"", std::nullopt},
+                      validator_case{
+                          "WeakTagAndDate", {{"ETag", "W/\"a\""}, {"Last-Modified", changed}}, "W/\"a\"", changed},
+                      validator_case{"Date", {{"Last-Modified", changed}}, std::nullopt, changed},
+                      // byte for byte: origins compare strings
+                      validator_case{"OldDateFormat",
+                                     {{"Last-Modified", "Sunday, 06-Nov-94 08:49:37 GMT"}},
+                                     std::nullopt,
+                                     "Sunday, 06-Nov-94 08:49:37 GMT"},
+                      validator_case{"MalformedTag", {{"ETag", "abc"}}, "abc", std::nullopt},
+                      validator_case{"NoDate", {{"Last-Modified", "yesterday"}}, std::nullopt, std::nullopt},
+                      validator_case{"None", {}, std::nullopt, std::nullopt}),
+    case_name<validator_case>);
+
+TEST(AddValidatorsOwnTag, StaysAtHome) {
+    stored_response r = stored({{"ETag", "W/\"ours\""}, {"Last-Modified", changed}});
+    r.own_etag = true;
+    http::fields request;
+    add_validators(request, r);
+    EXPECT_FALSE(request.has(field_id::if_none_match));
+    EXPECT_EQ(request.get(field_id::if_modified_since), changed);
+}
+
+// ---------------------------------------------------------------- §4.3.3, §4.3.4
+
+TEST(JudgeValidation, ByStatus) {
+    const stored_response r = stored({{"ETag", "\"a\""}});
+    EXPECT_EQ(judge_validation(r, make_response({}, 200)), validation::changed);
+    EXPECT_EQ(judge_validation(r, make_response({}, 404)), validation::changed);
+    for (const int status : {500, 502, 503, 504}) {
+        EXPECT_EQ(judge_validation(r, make_response({}, status)), validation::error) << status;
+    }
+    EXPECT_EQ(judge_validation(r, make_response({}, 501)), validation::changed);
+    EXPECT_EQ(judge_validation(r, not_modified({})), validation::freshened);
+}
+
+struct relation_case {
+    std::string name;
+    field_list stored;
+    field_list not_modified;
+    bool related;
+};
+class Relation : public ::testing::TestWithParam<relation_case> {};
+
+TEST_P(Relation, OfA304ToWhatIsStored) {
+    EXPECT_EQ(judge_validation(stored(GetParam().stored), not_modified(GetParam().not_modified)),
+              GetParam().related ? validation::freshened : validation::unrelated);
+}
+
+const std::string changed_later = date(t0 - 1min);
+
+INSTANTIATE_TEST_SUITE_P(
+    Examples, Relation,
+    ::testing::Values(
+        relation_case{"SameTag", {{"ETag", "\"a\""}}, {{"ETag", "\"a\""}}, true},
+        relation_case{"WeakenedTag", {{"ETag", "\"a\""}}, {{"ETag", "W/\"a\""}}, true},
+        relation_case{"StrengthenedTag", {{"ETag", "W/\"a\""}}, {{"ETag", "\"a\""}}, true},
+        relation_case{"OtherTag", {{"ETag", "\"v1\""}}, {{"ETag", "\"c9\""}}, false},  // B31
+        relation_case{"SameMalformedTag", {{"ETag", "abc"}}, {{"ETag", "abc"}}, true},
+        relation_case{"QuotedInTheMeantime", {{"ETag", "abc"}}, {{"ETag", "\"abc\""}}, false},
+        relation_case{"NoTagInThe304", {{"ETag", "\"a\""}}, {}, true},
+        relation_case{"SameTagOtherDate",
+                      {{"ETag", "\"a\""}, {"Last-Modified", changed}},
+                      {{"ETag", "\"a\""}, {"Last-Modified", changed_later}},
+                      true},
+        relation_case{"SameDate", {{"Last-Modified", changed}}, {{"Last-Modified", changed}}, true},
+        relation_case{"OtherDate", {{"Last-Modified", changed}}, {{"Last-Modified", changed_later}}, false},
+        relation_case{"DateWhereThereWasNone", {{"ETag", "\"a\""}}, {{"Last-Modified", changed}}, false},
+        relation_case{
+            "NewTagSameDate", {{"Last-Modified", changed}}, {{"ETag", "\"a\""}, {"Last-Modified", changed}}, true},
+        relation_case{"NewTagOtherDate",
+                      {{"Last-Modified", changed}},
+                      {{"ETag", "\"a\""}, {"Last-Modified", changed_later}},
+                      false},
+        relation_case{"NewTagNoDate", {{"Last-Modified", changed}}, {{"ETag", "\"a\""}}, false},
+        relation_case{
+            "SameVary", {{"ETag", "\"a\""}, {"Vary", "Accept, Foo"}}, {{"Vary", "foo"}, {"Vary", "accept"}}, true},
+        relation_case{"NarrowerVary", {{"ETag", "\"a\""}, {"Vary", "Accept, Foo"}}, {{"Vary", "foo"}}, true},
+        relation_case{"WiderVary", {{"ETag", "\"a\""}, {"Vary", "Accept"}}, {{"Vary", "Accept, Foo"}}, false},
+        relation_case{"VaryStar", {{"ETag", "\"a\""}, {"Vary", "Accept"}}, {{"Vary", "*"}}, false}),
+    case_name<relation_case>);
+
+// ---------------------------------------------------------------- §3.2
+
+stored_response freshened(const field_list& was, const field_list& with) {
+    return freshen(stored(was), not_modified(with), policy{}, t0 + 9s, t0 + 10s);
+}
+
+// B07
+TEST(Freshen, MakesItYoungAgain) {
+    const stored_response r = freshened({{"Cache-Control", "max-age=2"}, {"ETag", "\"a\""}, {"Age", "50"}},
+                                        {{"Cache-Control", "max-age=60"}, {"ETag", "\"a\""}, {"Date", date(t0 + 10s)}});
+    EXPECT_EQ(r.request_time, t0 + 9s);
+    EXPECT_EQ(r.response_time, t0 + 10s);
+    EXPECT_EQ(r.age_value, 0s);
+    EXPECT_EQ(current_age(r, t0 + 15s), 6s);  // one second of it on the way
+    EXPECT_EQ(freshness_lifetime(r, policy{}), 60s);
+    EXPECT_EQ(decide_reuse(&r, false, make_request(), policy{}, t0 + 15s).what, reuse_action::serve);
+}
+
+TEST(Freshen, TakesTheAgeOfA304FromAnotherCache) {
+    EXPECT_EQ(freshened({{"ETag", "\"a\""}}, {{"Age", "30"}}).age_value, 30s);
+}
+
+TEST(Freshen, StatusBodyAndSelectionStay) {
+    stored_response r = stored({{"ETag", "\"a\""}, {"Vary", "Foo"}}, 200, {{"Foo", "1"}});
+    r.always_validate = true;
+    r.body_size = 77;
+    const stored_response fresh = freshen(r, not_modified({{"ETag", "\"a\""}}), policy{}, t0, t0);
+    EXPECT_EQ(fresh.status, 200);
+    EXPECT_EQ(fresh.body_size, 77U);
+    EXPECT_EQ(fresh.selecting, r.selecting);
+    EXPECT_TRUE(fresh.always_validate);
+}
+
+struct field_case {
+    std::string name;
+    std::string field;
+    std::vector<std::string> was;
+    std::vector<std::string> with;
+    std::optional<std::string> becomes;
+};
+class FreshenField : public ::testing::TestWithParam<field_case> {};
+
+TEST_P(FreshenField, IsReplacedOrStays) {
+    const field_case& c = GetParam();
+    field_list was;
+    field_list with;
+    for (const std::string& v : c.was) was.emplace_back(c.field, v);
+    for (const std::string& v : c.with) with.emplace_back(c.field, v);
+    EXPECT_EQ(freshened(was, with).header.combined(c.field), c.becomes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Examples, FreshenField,
+    ::testing::Values(field_case{"Plain", "Test-Header", {"A"}, {"B"}, "B"},
+                      field_case{"New", "Test-Header", {}, {"B"}, "B"},
+                      field_case{"Kept", "Test-Header", {"A"}, {}, "A"},
+                      field_case{"Repeated", "Foo", {"a", "b"}, {"c", "d"}, "c, d"},  // B20
+                      field_case{"RepeatedKept", "Foo", {"a", "b"}, {}, "a, b"},
+                      field_case{"UnknownContentField", "Content-Foo", {"A"}, {"B"}, "B"},
+                      field_case{"CacheControl", "Cache-Control", {"max-age=1"}, {"max-age=3600"}, "max-age=3600"},
+                      field_case{"Expires", "Expires", {"0"}, {"1"}, "1"},
+                      field_case{"LastModified", "Last-Modified", {changed}, {changed_later}, changed_later},
+                      field_case{"ContentLocation", "Content-Location", {"/foo"}, {"/bar"}, "/bar"},
+                      field_case{"ContentLength", "Content-Length", {}, {"0"}, std::nullopt},         // B09
+                      field_case{"ContentEncoding", "Content-Encoding", {}, {"gzip"}, std::nullopt},  // B12
+                      field_case{"ContentType", "Content-Type", {"text/plain"}, {"text/html"}, "text/plain"},
+                      field_case{"ContentRange", "Content-Range", {}, {"bytes 0-1/2"}, std::nullopt},
+                      field_case{"ContentMd5", "Content-MD5", {"a"}, {"b"}, "a"},
+                      field_case{"TransferEncoding", "Transfer-Encoding", {}, {"chunked"}, std::nullopt},
+                      field_case{"SetCookie", "Set-Cookie", {}, {"a=b"}, std::nullopt},  // S209
+                      field_case{"RequestId", "X-Request-Id", {}, {"1"}, std::nullopt},
+                      field_case{"TagWeakened", "ETag", {"\"a\""}, {"W/\"a\""}, "\"a\""},
+                      field_case{"TagStrengthened", "ETag", {"W/\"a\""}, {"\"a\""}, "W/\"a\""},
+                      field_case{"TagNew", "ETag", {}, {"\"a\""}, "\"a\""},
+                      field_case{"TagKept", "ETag", {"\"a\""}, {}, "\"a\""},
+                      field_case{"VaryMissing", "Vary", {"Accept"}, {}, "Accept"},
+                      field_case{"VaryNarrower", "Vary", {"Accept, Foo"}, {"Foo"}, "Accept, Foo"},
+                      field_case{"DateNew", "Date", {date(t0)}, {date(t0 + 8s)}, date(t0 + 8s)},
+                      field_case{"DateMissing", "Date", {date(t0)}, {}, date(t0 + 10s)},
+                      field_case{"DateJunk", "Date", {date(t0)}, {"now"}, date(t0 + 10s)}),
+    case_name<field_case>);
+
+TEST(Freshen, ATagOfTheOriginTakesThePlaceOfOurs) {
+    stored_response r = stored({{"ETag", "W/\"ours\""}, {"Last-Modified", changed}});
+    r.own_etag = true;
+    const stored_response kept = freshen(r, not_modified({{"Last-Modified", changed}}), policy{}, t0, t0);
+    EXPECT_EQ(kept.etag, "W/\"ours\"");
+    EXPECT_TRUE(kept.own_etag);
+    const stored_response theirs =
+        freshen(r, not_modified({{"ETag", "\"theirs\""}, {"Last-Modified", changed}}), policy{}, t0, t0);
+    EXPECT_EQ(theirs.etag, "\"theirs\"");
+    EXPECT_FALSE(theirs.own_etag);
+}
+
+// A 304 may withdraw the permission: then nothing serves it any more and the store lets it go.
+TEST(Freshen, NoStoreInA304EndsIt) {
+    const stored_response r = freshened({{"Cache-Control", "max-age=2"}, {"ETag", "\"a\""}},
+                                        {{"Cache-Control", "no-store"}, {"ETag", "\"a\""}});
+    EXPECT_EQ(keep_until(r, policy{}), r.response_time);
+    EXPECT_EQ(decide_reuse(&r, false, make_request(), policy{}, t0 + 10s).what, reuse_action::fetch);
+    EXPECT_FALSE(may_serve_on_error(r, policy{.stale_if_error = 60s}, t0 + 10s));
+}
+
+}  // namespace
+}  // namespace etagere::cache::test

@@ -1,0 +1,221 @@
+// RFC 9111 §4.1: which stored response a request selects.
+#include "unit/cache/support.hpp"
+
+namespace etagere::cache::test {
+namespace {
+
+struct match_case {
+    std::string name;
+    std::vector<std::string> vary;
+    field_list stored_for;
+    field_list asked_with;
+    bool matches;
+    policy rules{};
+};
+class Selection : public ::testing::TestWithParam<match_case> {};
+
+TEST_P(Selection, ComparesNominatedFields) {
+    const match_case& c = GetParam();
+    field_list response{{"Cache-Control", "max-age=60"}};
+    for (const std::string& line : c.vary) response.emplace_back("Vary", line);
+    const stored_response r = stored(response, 200, c.stored_for, c.rules);
+    const stored_response* const variants[] = {&r};
+    EXPECT_EQ(select_variant(variants, make_request(c.asked_with), c.rules), c.matches ? 0 : -1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Any, Selection,
+    ::testing::Values(
+        match_case{"NoVary", {}, {{"Foo", "1"}}, {{"Foo", "2"}}, true},
+        match_case{"Equal", {"Foo"}, {{"Foo", "1"}}, {{"Foo", "1"}}, true},
+        match_case{"Differs", {"Foo"}, {{"Foo", "1"}}, {{"Foo", "2"}}, false},
+        match_case{"NameInAnyCase", {"FOO"}, {{"foo", "1"}}, {{"fOo", "1"}}, true},
+        match_case{"OthersDoNotCount", {"Foo"}, {{"Foo", "1"}, {"Bar", "1"}}, {{"Foo", "1"}, {"Bar", "2"}}, true},
+        match_case{"BothAbsent", {"Foo"}, {}, {}, true}, match_case{"AbsentThen", {"Foo"}, {}, {{"Foo", "1"}}, false},
+        match_case{"AbsentNow", {"Foo"}, {{"Foo", "1"}}, {}, false},
+        match_case{"EmptyIsNotAbsent", {"Foo"}, {{"Foo", ""}}, {}, false},
+        match_case{"AbsentIsNotEmpty", {"Foo"}, {}, {{"Foo", ""}}, false},
+        match_case{"AllOfSeveral", {"Foo, Bar"}, {{"Foo", "1"}, {"Bar", "2"}}, {{"Bar", "2"}, {"Foo", "1"}}, true},
+        match_case{
+            "OneOfSeveralDiffers", {"Foo, Bar"}, {{"Foo", "1"}, {"Bar", "2"}}, {{"Foo", "1"}, {"Bar", "3"}}, false},
+        // B39: several Vary lines
+        match_case{
+            "FirstLineCounts", {"X-A", "X-B"}, {{"X-A", "1"}, {"X-B", "1"}}, {{"X-A", "2"}, {"X-B", "1"}}, false},
+        match_case{
+            "SecondLineCounts", {"X-A", "X-B"}, {{"X-A", "1"}, {"X-B", "1"}}, {{"X-A", "1"}, {"X-B", "2"}}, false},
+        match_case{"SpaceAroundCommas", {"Foo"}, {{"Foo", "1,2"}}, {{"Foo", " 1 ,  2 "}}, true},
+        match_case{"LinesAreOneList", {"Foo"}, {{"Foo", "1, 2"}}, {{"Foo", "1"}, {"Foo", "2"}}, true},
+        match_case{"OrderCounts", {"Foo"}, {{"Foo", "1, 2"}}, {{"Foo", "2, 1"}}, false},
+        match_case{"CaseCounts", {"Foo"}, {{"Foo", "a"}}, {{"Foo", "A"}}, false},
+        match_case{"SpaceInAQuotedStringCounts", {"Foo"}, {{"Foo", "\"1,2\""}}, {{"Foo", "\"1, 2\""}}, false},
+        match_case{"CookieIsNoList", {"Cookie"}, {{"Cookie", "a=1,2"}}, {{"Cookie", "a=1, 2"}}, false},
+        match_case{
+            "UserAgentIsNoList", {"User-Agent"}, {{"User-Agent", "x (a,b)"}}, {{"User-Agent", "x (a, b)"}}, false},
+        match_case{"CookieLinesAreCompared", {"Cookie"}, {{"Cookie", "a"}, {"Cookie", "b"}}, {{"Cookie", "a"}}, false},
+        match_case{"NamedTwice", {"Foo, foo", "FOO"}, {{"Foo", "1"}}, {{"Foo", "1"}}, true}),
+    case_name<match_case>);
+
+policy verbatim() {
+    policy rules;
+    rules.normalize_accept_encoding = rules.normalize_accept_language = false;
+    return rules;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Preferences, Selection,
+    ::testing::Values(
+        match_case{
+            "Order", {"Accept-Encoding"}, {{"Accept-Encoding", "gzip, br"}}, {{"Accept-Encoding", "br,gzip"}}, true},
+        match_case{"Case", {"Accept-Encoding"}, {{"Accept-Encoding", "GZip"}}, {{"Accept-Encoding", "gzip"}}, true},
+        match_case{"SpellingsOfOne",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip;q=1.000, br;q=0.50"}},
+                   {{"Accept-Encoding", "br ; q=0.5, gzip"}},
+                   true},
+        match_case{"SpellingsOfZero",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip, br;q=0.00"}},
+                   {{"Accept-Encoding", "gzip, br;Q=0"}},
+                   true},
+        match_case{"ThousandthsCount",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "br;q=0.501"}},
+                   {{"Accept-Encoding", "br;q=0.51"}},
+                   false},
+        match_case{"WeightCounts",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip, br;q=0.5"}},
+                   {{"Accept-Encoding", "gzip;q=0.5, br"}},
+                   false},
+        match_case{"PrefixIsAnother",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzi, gzip"}},
+                   {{"Accept-Encoding", "gzip"}},
+                   false},
+        // B36: both lines count
+        match_case{"SeveralLines",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip"}, {"Accept-Encoding", "br"}},
+                   {{"Accept-Encoding", "gzip"}},
+                   false},
+        match_case{"SeveralLinesAreAList",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip"}, {"Accept-Encoding", "br"}},
+                   {{"Accept-Encoding", "br, gzip"}},
+                   true},
+        match_case{"LanguageOrder",
+                   {"Accept-Language"},
+                   {{"Accept-Language", "en, de"}},
+                   {{"Accept-Language", "de, en"}},
+                   true},
+        match_case{"LanguageCase",
+                   {"Accept-Language"},
+                   {{"Accept-Language", "en, de"}},
+                   {{"Accept-Language", "eN, De"}},
+                   true},
+        match_case{"LanguageSpace",
+                   {"Accept-Language"},
+                   {{"Accept-Language", "en, de"}},
+                   {{"Accept-Language", " en ,   de"}},
+                   true},
+        // Q1 of the public suite: to pick a language from what is stored is the origin's business
+        match_case{"LanguageIsNotNegotiatedHere",
+                   {"Accept-Language"},
+                   {{"Accept-Language", "en, de"}},
+                   {{"Accept-Language", "fr;q=0.5, de;q=1.0"}},
+                   false},
+        match_case{"NotWhereTheRouteSaysNo",
+                   {"Accept-Language"},
+                   {{"Accept-Language", "en, de"}},
+                   {{"Accept-Language", "de, en"}},
+                   false,
+                   verbatim()},
+        match_case{"OtherFieldsKeepTheirOrder", {"Accept"}, {{"Accept", "a/b, c/d"}}, {{"Accept", "c/d, a/b"}}, false},
+        // what does not parse in full is compared as it stands
+        match_case{"TwiceTheSame",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "gzip, gzip;q=0"}},
+                   {{"Accept-Encoding", "gzip;q=0, gzip"}},
+                   false},
+        match_case{"BadWeight",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=2, b"}},
+                   {{"Accept-Encoding", "b, a;q=2"}},
+                   false},
+        match_case{"BadWeightTooFine",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=0.1234, b"}},
+                   {{"Accept-Encoding", "b, a;q=0.1234"}},
+                   false},
+        match_case{"BadWeightLetters",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=0.x, b"}},
+                   {{"Accept-Encoding", "b, a;q=0.x"}},
+                   false},
+        match_case{"BadWeightAboveOne",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=1.5, b"}},
+                   {{"Accept-Encoding", "b, a;q=1.5"}},
+                   false},
+        match_case{"BadWeightNoDot",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=01, b"}},
+                   {{"Accept-Encoding", "b, a;q=01"}},
+                   false},
+        match_case{"OtherParameter",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;x=1, b"}},
+                   {{"Accept-Encoding", "b, a;x=1"}},
+                   false},
+        match_case{
+            "NoToken", {"Accept-Encoding"}, {{"Accept-Encoding", "a b, c"}}, {{"Accept-Encoding", "c, a b"}}, false},
+        match_case{"BadButEqual",
+                   {"Accept-Encoding"},
+                   {{"Accept-Encoding", "a;q=2, b"}},
+                   {{"Accept-Encoding", "a;q=2,b"}},
+                   true},
+        match_case{"EmptyIsNotAbsent", {"Accept-Encoding"}, {{"Accept-Encoding", ""}}, {}, false}),
+    case_name<match_case>);
+
+TEST(SelectionBounds, MoreMembersThanAreSortedStillCompare) {
+    std::string many;
+    for (int i = 0; i < 40; ++i) many += "c" + std::to_string(i) + ", ";
+    const stored_response r = stored({{"Vary", "Accept-Encoding"}}, 200, {{"Accept-Encoding", many}});
+    const stored_response* const variants[] = {&r};
+    EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", many}}), policy{}), 0);
+    EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", "x, " + many}}), policy{}), -1);
+}
+
+TEST(SelectionAmongSeveral, TakesTheOneThatMatches) {
+    const field_list response{{"Vary", "Foo"}};
+    const stored_response one = stored(response, 200, {{"Foo", "1"}});
+    const stored_response two = stored(response, 200, {{"Foo", "2"}});
+    const stored_response none = stored(response, 200, {});
+    const stored_response* const variants[] = {&one, &two, &none};
+    EXPECT_EQ(select_variant(variants, make_request({{"Foo", "1"}}), policy{}), 0);
+    EXPECT_EQ(select_variant(variants, make_request({{"Foo", "2"}}), policy{}), 1);
+    EXPECT_EQ(select_variant(variants, make_request(), policy{}), 2);
+    EXPECT_EQ(select_variant(variants, make_request({{"Foo", "3"}}), policy{}), -1);
+    EXPECT_EQ(select_variant({}, make_request(), policy{}), -1);
+}
+
+// RFC 9111 §4: "the most recent one"
+TEST(SelectionAmongSeveral, TakesTheMostRecentByDateThenByArrival) {
+    const stored_response old = stored({{"Date", date(t0 - 60s)}});
+    const stored_response newer = stored({{"Date", date(t0 - 5s)}, {"Vary", "Foo"}});
+    const stored_response* const by_date[] = {&old, &newer, &old};
+    EXPECT_EQ(select_variant(by_date, make_request(), policy{}), 1);
+    stored_response later = old;
+    later.response_time += 1ms;
+    const stored_response* const by_arrival[] = {&old, &later, &old};
+    EXPECT_EQ(select_variant(by_arrival, make_request(), policy{}), 1);
+}
+
+TEST(Selecting, IsSortedLowerCaseAndWithoutRepetition) {
+    const stored_response r = stored({{"Vary", "Foo, BAR"}, {"Vary", "foo"}}, 200, {{"Foo", "1"}});
+    const std::vector<stored_response::selector> expected{{"bar", std::nullopt}, {"foo", "1"}};
+    EXPECT_EQ(r.selecting, expected);
+}
+
+}  // namespace
+}  // namespace etagere::cache::test
