@@ -1,6 +1,7 @@
 // The stores that the conformance suite runs against, and how a test asks them.
 #pragma once
 
+#include "etagere/store/memcached.hpp"
 #include "etagere/store/memory.hpp"
 
 #include "make.hpp"
@@ -25,6 +26,8 @@ struct backend {
     std::function<std::unique_ptr<store>()> make;
 };
 std::vector<backend> backends();
+/// For tests: a prefix of its own, deadlines that a busy machine keeps, chunks of 40 KiB.
+memcached_options options_for(std::vector<memcached_server> servers);
 
 /// Polls until `condition` holds; false after a time in which it should have.
 template <class Condition> bool eventually(Condition condition, milliseconds most = seconds(10)) {

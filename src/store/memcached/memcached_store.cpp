@@ -1,0 +1,248 @@
+#include "memcached_store.hpp"
+
+#include "etagere/crypto/digest.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace etagere::store {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+memcached_options checked(memcached_options o) {
+    const auto printable = [](char c) { return c > ' ' && c < '\x7f'; };
+    if (o.servers.empty()) throw std::invalid_argument("memcached: no servers");
+    if (o.key_prefix.empty() || o.key_prefix.size() > 100 || !std::ranges::all_of(o.key_prefix, printable)) {
+        throw std::invalid_argument("memcached: the key prefix has to be 1 to 100 printable octets without space");
+    }
+    if (o.chunk < 1024) throw std::invalid_argument("memcached: chunks below 1 KiB");
+    if (o.timeout <= milliseconds{0} || o.connect_timeout <= milliseconds{0}) {
+        throw std::invalid_argument("memcached: a timeout of zero");
+    }
+    return o;
+}
+
+error_code error_of(reply_status s) noexcept {
+    return make_error_code(s == reply_status::timeout ? errc::store_timeout : errc::store_unavailable);
+}
+
+outcome outcome_of(const error_code& ec) noexcept {
+    if (ec == errc::store_timeout) return outcome::timeout;
+    return ec == errc::store_miss ? outcome::miss : outcome::unavailable;
+}
+
+}  // namespace
+
+memcached_store::memcached_store(memcached_options options)
+    : options_(checked(std::move(options))),
+      seal_{.key = options_.sign_key, .sign = crypto::hmac_sha256},
+      prefix_(options_.key_prefix + ":v" + std::to_string(record::format_version) + ':'),
+      placement_(options_.servers),
+      watchdog_(options_.timeout),
+      lanes_([this] {
+          std::vector<std::unique_ptr<lane>> made;
+          for (const memcached_server& s : options_.servers)
+              made.push_back(std::make_unique<lane>(s, options_, watchdog_));
+          return made;
+      }()),
+      publisher_(options_, seal_, *this, counted_) {}
+
+// Completions run on every one of these threads and use all of these members: first all threads end, then members go.
+memcached_store::~memcached_store() {
+    publisher_.stop();
+    for (const auto& l : lanes_) l->stop();
+    watchdog_.stop();
+}
+
+std::string memcached_store::meta_key(std::string_view key) const {
+    return prefix_ + "m:" + crypto::sha256_hex(key);
+}
+
+std::string memcached_store::entity_key(std::string_view piece) const {
+    return (prefix_ + "e:").append(piece);
+}
+
+lane& memcached_store::lane_of(const std::string& record_key) {
+    return *lanes_[placement_.server_of(record_key)];
+}
+
+epoch& memcached_store::epoch_of(std::string_view key) noexcept {
+    return epochs_[std::hash<std::string_view>{}(key) % epochs_.size()];
+}
+
+void memcached_store::load(std::string_view key, moment now, found_handler done) {
+    const auto r = std::make_shared<request>();
+    r->key = meta_key(key);
+    r->done = [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](reply got) mutable {
+        result<found> out = read_meta(key, got, now);
+        const outcome how = !out ? outcome_of(out.error()) : out->set ? outcome::ok : outcome::miss;
+        counted_.add(operation::load, how, clock::now() - start);
+        done(std::move(out));
+    };
+    lane_of(r->key).submit(r);
+}
+
+result<found> memcached_store::read_meta(std::string_view key, const reply& got, moment now) {
+    if (got.status == reply_status::miss) return found{};
+    if (got.status != reply_status::ok) return std::unexpected(error_of(got.status));
+    auto variants = record::decode_meta(got.value->view(), key, seal_);
+    if (!variants) {
+        counters::increment(variants.error() == errc::store_miss ? counted_.other_version : counted_.corrupt);
+        return found{};
+    }
+    auto set = std::make_shared<variant_set>();
+    for (record::variant& v : *variants) {
+        if (now.wall > v.keep_until) continue;
+        set->variants.push_back(make_object(std::move(v.response), nullptr, v.keep_until, std::move(v.entity)));
+    }
+    if (set->variants.empty()) return found{};
+    return found{.set = std::move(set), .from = level::memcached};
+}
+
+/// The pieces of one entity on their way. Each lane writes its own slots; the last one to arrive puts them together.
+struct memcached_store::gathering {
+    std::string key;
+    object_ptr head;
+    moment now{};
+    steady_time start{};
+    body_handler done;
+    record::entity_layout layout;
+    std::vector<reply> pieces;
+    std::atomic<std::uint32_t> missing = 0;
+};
+
+void memcached_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
+    if (head->body) return done(std::move(head));
+    const auto layout = record::parse_entity_name(head->entity, head->response.body_size);
+    if (!layout || layout->size > options_.max_object) return done(fail(errc::store_miss));
+    const auto g = std::make_shared<gathering>();
+    g->key = key;
+    g->head = std::move(head);
+    g->now = now;
+    g->start = clock::now();
+    g->done = std::move(done);
+    g->layout = *layout;
+    g->pieces.resize(layout->count);
+    g->missing = layout->count;
+    for (std::uint32_t i = 0; i < layout->count; ++i) {
+        const auto r = std::make_shared<request>();
+        r->key = entity_key(record::piece_key(*layout, i));
+        r->done = [this, g, i](reply got) {
+            g->pieces[i] = std::move(got);
+            if (g->missing.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(*g);
+        };
+        lane_of(r->key).submit(r);
+    }
+}
+
+void memcached_store::finish(gathering& g) {
+    const auto answer = [&](result<object_ptr> r) {
+        counted_.add(operation::load_body, r ? outcome::ok : outcome_of(r.error()), clock::now() - g.start);
+        g.done(std::move(r));
+    };
+    std::string body;
+    for (const reply& piece : g.pieces) {
+        if (piece.status == reply_status::ok) continue;
+        if (piece.status != reply_status::miss) return answer(std::unexpected(error_of(piece.status)));
+        counters::increment(counted_.lost_bodies);
+        lose(g);
+        return answer(fail(errc::store_miss));
+    }
+    body.reserve(g.layout.size);
+    bool intact = true;
+    for (std::uint32_t i = 0; i < g.layout.count && intact; ++i) {
+        const auto bytes = record::decode_piece(g.pieces[i].value->view(), g.layout, i, seal_);
+        intact = bytes.has_value();
+        if (intact) body.append(*bytes);
+    }
+    // Over the whole: pieces that each verify still have to be those of one body.
+    if (!intact || crypto::sha256(body) != g.layout.sha256) {
+        counters::increment(counted_.corrupt);
+        for (std::uint32_t i = 0; i < g.layout.count; ++i) {
+            std::string record_key = entity_key(record::piece_key(g.layout, i));
+            lane& at = lane_of(record_key);
+            at.erase(std::move(record_key));  // else the next put would find it and touch it
+        }
+        lose(g);
+        return answer(fail(errc::store_miss));
+    }
+    auto whole = std::make_shared<object>(*g.head);
+    whole->body = share(std::move(body));
+    answer(object_ptr(std::move(whole)));
+}
+
+// bug-cases B98: a head whose bytes are gone must not stay to be validated again and again.
+void memcached_store::lose(const gathering& g) {
+    publisher_.submit({.what = change::kind::drop,
+                       .key = g.key,
+                       .object = g.head,
+                       .now = g.now,
+                       .guard = &epoch_of(g.key),
+                       .guarded_at = epoch_of(g.key).load(std::memory_order_acquire)});
+}
+
+void memcached_store::put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) {
+    if (!o->body || now.wall > o->keep_until) return;
+    change c{.what = change::kind::put,
+             .key = std::string(key),
+             .object = std::move(o),
+             .max_variants = max_variants,
+             .now = now,
+             .guard = &epoch_of(key),
+             .guarded_at = epoch_of(key).load(std::memory_order_acquire)};
+    if (c.object->body->size() > options_.max_object) {
+        counted_.add(operation::put, outcome::too_large);
+        auto selects = std::make_shared<object>();  // without the body, which would fill the queue
+        selects->response.selecting = c.object->response.selecting;
+        c.object = std::move(selects);
+        c.what = change::kind::drop;
+    }
+    publisher_.submit(std::move(c));
+}
+
+void memcached_store::freshen_or_restore(std::string_view key, object_ptr o, moment now, bool restore) {
+    if (now.wall > o->keep_until || freshened_lately(key, now)) return;
+    publisher_.submit({.what = restore ? change::kind::restore : change::kind::freshen,
+                       .key = std::string(key),
+                       .object = std::move(o),
+                       .now = now,
+                       .guard = &epoch_of(key),
+                       .guarded_at = epoch_of(key).load(std::memory_order_acquire)});
+}
+
+// What is validated on every use would be written on every use. Once a second and key is enough: what the others miss
+// is a later date, and they ask the origin themselves.
+bool memcached_store::freshened_lately(std::string_view key, moment now) noexcept {
+    const std::uint64_t hash = std::hash<std::string_view>{}(key);
+    const auto second = static_cast<std::uint32_t>(std::chrono::floor<seconds>(now.steady.time_since_epoch()).count());
+    const std::uint64_t mark = (hash & 0xFFFFFFFF00000000U) | second;
+    return freshened_[hash % freshened_.size()].exchange(mark, std::memory_order_relaxed) == mark;
+}
+
+void memcached_store::erase(std::string_view key, moment /*now*/) {
+    // First the epoch: a write that is past its check is before the erase in the lane, every other one sees this.
+    epoch_of(key).fetch_add(1, std::memory_order_acq_rel);
+    std::string record_key = meta_key(key);
+    lane& at = lane_of(record_key);
+    at.erase(std::move(record_key));
+    counted_.add(operation::erase, outcome::ok);
+}
+
+bool memcached_store::available(std::string_view key) {
+    return lane_of(meta_key(key)).available();
+}
+
+store_stats memcached_store::stats() const {
+    store_stats out;
+    counted_.read(out);
+    out.pending_writes = publisher_.pending();
+    for (const auto& l : lanes_) out.servers.push_back(l->stats());
+    return out;
+}
+
+std::unique_ptr<store> make_memcached_store(const memcached_options& options) {
+    return std::make_unique<memcached_store>(options);
+}
+
+}  // namespace etagere::store

@@ -1,0 +1,68 @@
+// The memcached store as a class: what the tiers need besides the contract.
+#pragma once
+
+#include "etagere/store/memcached.hpp"
+
+#include "counters.hpp"
+#include "lane.hpp"
+#include "placement.hpp"
+#include "publisher.hpp"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace etagere::store {
+
+/// Thread-safe. Reads go straight to the lane of their key; writes through the publisher; erases to the lane, where
+/// they overtake everything. No call of libmemcached that could wait happens on the caller's thread.
+class memcached_store final : public store, private shelf {
+public:
+    explicit memcached_store(memcached_options options);
+    ~memcached_store() override;
+
+    found peek(std::string_view, moment) override { return {}; }
+    bool has_remote() const noexcept override { return true; }
+    void load(std::string_view key, moment now, found_handler done) override;
+    void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
+    void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
+    void freshen(std::string_view key, object_ptr o, moment now) override {
+        freshen_or_restore(key, std::move(o), now, false);
+    }
+    void erase(std::string_view key, moment now) override;
+    totals memory_totals() const override { return {}; }
+    store_stats stats() const override;
+
+    // ---- for the tiers
+
+    /// freshen(); with `restore` it also puts the response back where the servers have lost it.
+    void freshen_or_restore(std::string_view key, object_ptr o, moment now, bool restore);
+    /// False while the server of this key is left alone.
+    bool available(std::string_view key);
+
+private:
+    struct gathering;
+
+    std::string meta_key(std::string_view key) const override;
+    std::string entity_key(std::string_view piece) const override;
+    lane& lane_of(const std::string& record_key) override;
+
+    epoch& epoch_of(std::string_view key) noexcept;
+    result<found> read_meta(std::string_view key, const reply& got, moment now);
+    void finish(gathering& g);
+    void lose(const gathering& g);
+    bool freshened_lately(std::string_view key, moment now) noexcept;
+
+    memcached_options options_;
+    record::seal seal_;
+    std::string prefix_;
+    counters counted_;
+    std::array<epoch, 1024> epochs_{};
+    std::array<std::atomic<std::uint64_t>, 1024> freshened_{};
+    placement placement_;
+    watchdog watchdog_;
+    std::vector<std::unique_ptr<lane>> lanes_;
+    publisher publisher_;
+};
+
+}  // namespace etagere::store
