@@ -83,6 +83,14 @@ bool must_forget(const stored_response& r, const policy& rules) noexcept {
     return r.directives.no_store || (rules.shared && r.directives.private_ && !r.always_validate);
 }
 
+bool can_validate(const stored_response& r) noexcept {
+    return r.status == 200 && r.has_validator();
+}
+
+bool may_answer_others(const stored_response& r, const policy& rules) noexcept {
+    return !r.always_validate && !r.directives.no_cache && !must_forget(r, rules);
+}
+
 seconds stale_while_revalidate_window(const stored_response& r, const policy& rules) noexcept {
     if (stale_forbidden(r, rules)) return 0s;
     if (r.directives.stale_while_revalidate != absent) return seconds(r.directives.stale_while_revalidate);

@@ -11,11 +11,6 @@ namespace etagere::cache {
 bool is_heuristically_cacheable(int status) noexcept;
 /// RFC 9111 §4.2.1: what the origin says itself; nullopt where it is silent. May be negative.
 std::optional<seconds> explicit_lifetime(const stored_response& r, const policy& rules) noexcept;
-/// True where the origin can answer 304 for it. RFC 9110 §13.2.1: a server ignores conditions unless the answer without
-/// them would be a 200, so a 304 never speaks of a stored 404 or 301.
-inline bool can_validate(const stored_response& r) noexcept {
-    return r.status == 200 && r.has_validator();
-}
 /// True where its own directives forbid to have it at all. A 304 can bring them after it was stored.
 bool must_forget(const stored_response& r, const policy& rules) noexcept;
 

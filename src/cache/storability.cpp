@@ -131,8 +131,7 @@ storability judge_storability(const http::request_head& request, const http::res
     if (const reason why = judge_usefulness(facts, rules); why != reason::none) return refuse(why);
     return {.store = true,
             .always_validate = facts.always_validate,
-            // §5.2.2.4: what has to be validated for every request cannot answer one that merely waited.
-            .shareable = !facts.always_validate && !d.no_cache,
+            .shareable = may_answer_others(facts, rules),
             .why = reason::none};
 }
 

@@ -23,6 +23,7 @@ void strip_conditions(http::fields& request) noexcept {
 // RFC 9111 §4.3.1. The tag goes out as it came in, well-formed or not, and alone: origins compare strings.
 void add_validators(http::fields& request, const stored_response& r) {
     strip_conditions(request);
+    if (!can_validate(r)) return;
     if (!r.etag.empty() && !r.own_etag) request.append(field_id::if_none_match, r.etag);
     if (r.last_modified) request.append(field_id::if_modified_since, r.header.get(field_id::last_modified));
 }
@@ -62,7 +63,8 @@ bool widens_selection(const stored_response& r, const http::fields& not_modified
 
 validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept {
     if (answer.status == 304) {
-        const bool unrelated = names_other_response(r, answer.header) || widens_selection(r, answer.header);
+        const bool unrelated =
+            !can_validate(r) || names_other_response(r, answer.header) || widens_selection(r, answer.header);
         return unrelated ? validation::unrelated : validation::freshened;
     }
     // RFC 5861 §4 names the errors that a stale response may stand in for.

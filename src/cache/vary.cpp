@@ -148,9 +148,13 @@ bool has_field(const http::fields& request, std::string_view name) noexcept {
 
 bool varies_on_everything(const http::fields& response) noexcept {
     // RFC 9110 §12.5.5. A '*' within a name is cautiously taken for the whole; "foo bar" names nothing that could
-    // match.
-    return !http::for_each_member(response, field_id::vary, [](std::string_view member) {
-        return http::is_token(member) && !member.contains('*');
+    // match. The origin sees these fields as we write them, one value for each client: the client's own ones say
+    // nothing.
+    constexpr std::array per_client{field_id::forwarded, field_id::x_forwarded_for, field_id::x_real_ip,
+                                    field_id::x_request_id};
+    return !http::for_each_member(response, field_id::vary, [&](std::string_view member) {
+        return http::is_token(member) && !member.contains('*') &&
+               std::ranges::find(per_client, http::find_field_id(member)) == per_client.end();
     });
 }
 

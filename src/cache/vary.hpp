@@ -13,7 +13,8 @@
 
 namespace etagere::cache {
 
-/// True where no later request can match: "*" anywhere in Vary, on any line, or a member that is no field name.
+/// True where no later request can match: "*" anywhere in Vary, on any line, a member that is no field name, or one
+/// whose value the proxy makes for each client.
 bool varies_on_everything(const http::fields& response) noexcept;
 bool varies_on(const http::fields& response, std::string_view name) noexcept;
 

@@ -2,16 +2,16 @@
 // one reason from the closed list. No clock, no I/O, no allocation on the way of a hit.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "etagere/base/reason.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/policy.hpp"
 #include "etagere/cache/stored_response.hpp"
 #include "etagere/http/message.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace etagere::cache {
 
@@ -42,7 +42,8 @@ bool stale_forbidden(const stored_response& r, const policy& rules) noexcept;
 
 /// Index of the variant this request selects (§4.1), the most recent by Date/response_time where several match; -1
 /// without. `variants` yields stored responses of one key in any order.
-int select_variant(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules);
+int select_variant(std::span<const stored_response* const> variants, const http::request_head& request,
+                   const policy& rules);
 
 enum class reuse_action : std::uint8_t {
     serve,             // now, as it is
@@ -61,16 +62,24 @@ struct reuse_decision {
 reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,
                             const policy& rules, wall_time now) noexcept;
 
+/// True where the origin can answer 304 for it: a 200 with a validator of the origin's. A server ignores conditions
+/// unless the answer without them would be a 200 (RFC 9110 §13.2.1), so a 304 never speaks of a stored 404.
+bool can_validate(const stored_response& r) noexcept;
+/// May it answer requests that only waited for the same fetch? Not where each of them has to be validated (RFC 9111
+/// §5.2.2.4), nor where a 304 withdrew the permission to keep it.
+bool may_answer_others(const stored_response& r, const policy& rules) noexcept;
+
 /// The origin could not be asked or answered 500, 502, 503 or 504: may the stale response be served (RFC 5861 §4)?
 bool may_serve_on_error(const stored_response& r, const policy& rules, wall_time now) noexcept;
 
 // ---------------------------------------------------------------- the client's own condition (RFC 9110 §13)
 
 enum class precondition : std::uint8_t { proceed, not_modified, failed };
-/// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s (and
-/// statuses a validator speaks of) can become 304.
+/// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s
+/// (and statuses a validator speaks of) can become 304.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
-                                    std::optional<wall_seconds> last_modified, const policy& rules, wall_time now) noexcept;
+                                    std::optional<wall_seconds> last_modified, const policy& rules,
+                                    wall_time now) noexcept;
 /// The fields of a 200 that its 304 carries too (RFC 9110 §15.4.5): ETag byte for byte, Date, Cache-Control,
 /// Content-Location, Expires, Vary, and Last-Modified where there is no ETag.
 bool belongs_in_not_modified(http::field_id id, bool has_etag) noexcept;
@@ -80,18 +89,20 @@ bool belongs_in_not_modified(http::field_id id, bool has_etag) noexcept;
 /// Removes the client's own conditions and range, which must not reach the origin when the whole answer is wanted: a
 /// cold conditional request fetches everything, so that the next client gains.
 void strip_conditions(http::fields& request) noexcept;
-/// RFC 9111 §4.3.1: exactly the stored ETag, alone and unchanged, with the stored Last-Modified; nothing of the client's.
+/// RFC 9111 §4.3.1: exactly the stored ETag, alone and unchanged, with the stored Last-Modified; nothing of the
+/// client's. No condition at all where can_validate() says no.
 void add_validators(http::fields& request, const stored_response& r);
 
 enum class validation : std::uint8_t {
-    freshened,   // 304 for this response: freshen() it
-    changed,     // a full answer: judge and store it
-    unrelated,   // 304 whose validators name another response: fetch in full (RFC 9111 §4.3.4)
-    error,       // 5xx: may_serve_on_error() decides
+    freshened,  // 304 for this response: freshen() it
+    changed,    // a full answer: judge and store it
+    unrelated,  // 304 whose validators name another response: fetch in full (RFC 9111 §4.3.4)
+    error,      // 5xx: may_serve_on_error() decides
 };
 validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept;
-/// RFC 9111 §3.2, §4.3.4: all fields of the 304 replace the stored ones, except what describes the bytes (Content-Length,
-/// Content-Encoding, Content-Type, Content-Range, ETag's own rule) and what is never stored. A missing Vary stays.
+/// RFC 9111 §3.2, §4.3.4: all fields of the 304 replace the stored ones, except what describes the bytes
+/// (Content-Length, Content-Encoding, Content-Type, Content-Range, ETag's own rule) and what is never stored. A missing
+/// Vary stays.
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time);
 
@@ -104,8 +115,8 @@ struct storability {
     reason why = reason::none;     // why not, where not
 };
 /// On the head alone: before the body is read. `body.length` beyond max_object is nostore_too_large.
-storability judge_storability(const http::request_head& request, const http::response_head& response, const policy& rules,
-                              wall_time now);
+storability judge_storability(const http::request_head& request, const http::response_head& response,
+                              const policy& rules, wall_time now);
 /// Takes over what may be kept: drops Set-Cookie, X-Request-Id, X-Runtime, Age (kept as a number), Connection-bound and
 /// other per-answer fields; adds Date where the origin sent none (RFC 9110 §6.6.1). Indexed.
 stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
@@ -117,14 +128,15 @@ wall_time keep_until(const stored_response& r, const policy& rules) noexcept;
 /// X-Accel-Buffering: no. Never buffered, tagged or stored.
 bool is_stream(const http::response_head& response) noexcept;
 /// May an ETag of ours be added to this answer (200 to GET, none there, no stream, no-transform aside)?
-bool wants_own_etag(const http::request_head& request, const http::response_head& response, const policy& rules) noexcept;
+bool wants_own_etag(const http::request_head& request, const http::response_head& response,
+                    const policy& rules) noexcept;
 /// The tag from the digest bytes of the body (and, for strength, of Content-Encoding and Content-Type).
 std::string make_etag(std::string_view digest_hex, etag_making strength);
 
 // ---------------------------------------------------------------- invalidation (RFC 9111 §4.4)
 
-/// Targets (origin-form) of the same origin that a non-error answer to an unsafe request invalidates: its own, and those
-/// of Location and Content-Location. Empty for safe methods and for errors.
+/// Targets (origin-form) of the same origin that a non-error answer to an unsafe request invalidates: its own, and
+/// those of Location and Content-Location. Empty for safe methods and for errors.
 std::vector<std::string> invalidated_targets(const http::request_head& request, const http::response_head& response);
 
 }  // namespace etagere::cache

@@ -1,9 +1,9 @@
 // Cache-Control as data (RFC 9111 §5.2). Parsed once when a message arrives, never on a hit.
 #pragma once
 
-#include <cstdint>
-
 #include "etagere/http/fields.hpp"
+
+#include <cstdint>
 
 namespace etagere::cache {
 
@@ -17,24 +17,24 @@ struct response_directives {
     std::int64_t stale_while_revalidate = absent;
     std::int64_t stale_if_error = absent;
     bool no_store = false;
-    bool no_cache = false;              // also every qualified form that cannot be honoured field by field
-    bool private_ = false;              // likewise
+    bool no_cache = false;  // also every qualified form that cannot be honoured field by field
+    bool private_ = false;  // likewise
     bool public_ = false;
     bool must_revalidate = false;
     bool proxy_revalidate = false;
     bool must_understand = false;
     bool no_transform = false;
     bool immutable = false;
-    bool seen = false;                  // there was a Cache-Control field
+    bool seen = false;  // there was a Cache-Control field
 };
 response_directives parse_response_directives(const http::fields& header);
 
 struct request_directives {
     std::int64_t max_age = absent;
     std::int64_t min_fresh = absent;
-    std::int64_t max_stale = absent;    // INT64_MAX for the form without argument
+    std::int64_t max_stale = absent;  // INT64_MAX for the form without argument
     bool no_store = false;
-    bool no_cache = false;              // also Pragma: no-cache without Cache-Control (RFC 9111 §5.4)
+    bool no_cache = false;  // also Pragma: no-cache without Cache-Control (RFC 9111 §5.4)
     bool only_if_cached = false;
 };
 request_directives parse_request_directives(const http::fields& header);

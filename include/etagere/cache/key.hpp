@@ -1,11 +1,11 @@
 // The primary cache key (RFC 9111 §2): length-prefixed parts, so that ("ab","c") and ("a","bc") differ.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "etagere/cache/policy.hpp"
 #include "etagere/http/message.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace etagere::cache {
 

@@ -1,13 +1,13 @@
 // What a route's operator decided about caching: plain values, compiled from the settings by `routing`.
 #pragma once
 
+#include "etagere/base/time.hpp"
+#include "etagere/http/entity_tag.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "etagere/base/time.hpp"
-#include "etagere/http/entity_tag.hpp"
 
 namespace etagere::cache {
 
@@ -26,46 +26,46 @@ struct query_rules {
 };
 
 struct policy {
-    bool enabled = true;   // false: `cache: off`, requests pass
-    bool shared = true;    // RFC 9111 §1: a shared cache; false: a private cache of one consumer (egress)
-    bool stream = false;   // `stream: true`: never buffered, tagged or stored
+    bool enabled = true;  // false: `cache: off`, requests pass
+    bool shared = true;   // RFC 9111 §1: a shared cache; false: a private cache of one consumer (egress)
+    bool stream = false;  // `stream: true`: never buffered, tagged or stored
 
     // --- key
-    std::vector<std::string> key_headers;      // request fields whose values are part of the key
-    std::vector<std::string> key_cookies;      // cookies whose values are part of the key
-    std::vector<std::string> per_credential;   // fields (Authorization, Cookie) whose values split the key, as digests;
-                                               // filled by default where private responses may be kept
+    std::vector<std::string> key_headers;     // request fields whose values are part of the key
+    std::vector<std::string> key_cookies;     // cookies whose values are part of the key
+    std::vector<std::string> per_credential;  // fields (Authorization, Cookie) whose values split the key, as digests;
+                                              // filled by default where private responses may be kept
     query_rules query;
 
     // --- storing
     private_rule on_private = private_rule::leave;
-    bool heuristic_freshness = false;          // RFC 9111 §4.2.2
-    bool override_lifetime = false;            // default_lifetime beats what the origin says
-    bool has_default_lifetime = false;         // `lifetime.default` was written: a silent origin's answer is kept that long
+    bool heuristic_freshness = false;   // RFC 9111 §4.2.2
+    bool override_lifetime = false;     // default_lifetime beats what the origin says
+    bool has_default_lifetime = false;  // `lifetime.default` was written: a silent origin's answer is kept that long
     seconds default_lifetime{0};
-    seconds max_lifetime{0};                   // 0: no cap
-    std::vector<std::pair<int, seconds>> negative;  // status → lifetime where the origin is silent
+    seconds max_lifetime{0};                             // 0: no cap
+    std::vector<std::pair<int, seconds>> negative;       // status → lifetime where the origin is silent
     std::uint64_t max_object = std::uint64_t{1} << 20U;  // bytes of body; larger ones stream through unstored
-    std::uint32_t max_variants = 32;           // per key; the oldest goes
-    bool normalize_accept_encoding = true;     // Vary comparison after normalising where the meaning is the same
+    std::uint32_t max_variants = 32;                     // per key; the oldest goes
+    bool normalize_accept_encoding = true;  // Vary comparison after normalising where the meaning is the same
     bool normalize_accept_language = true;
 
     // --- reuse
     client_directives client = client_directives::ignore;
-    seconds stale_while_revalidate{0};         // beyond what the origin grants; never where it forbids stale
+    seconds stale_while_revalidate{0};  // beyond what the origin grants; never where it forbids stale
     seconds stale_if_error{0};
-    seconds validate_for{24 * 3600};           // kept after staleness so that a 304 can revive it
+    seconds validate_for{24 * 3600};  // kept after staleness so that a 304 can revive it
 
     // --- collapsed forwarding
     bool collapse = true;
     milliseconds collapse_wait{5000};
-    seconds hit_for_miss{10};                  // how long "not kept" is remembered
+    seconds hit_for_miss{10};  // how long "not kept" is remembered
 
     // --- validators of our own
     etag_making etag_when_missing = etag_making::weak;
     etag_digest digest = etag_digest::xxh3_128;
     std::uint64_t etag_max_body = std::uint64_t{1} << 20U;  // larger bodies get none
-    milliseconds etag_max_hold{50};            // a body that is still arriving after that streams on without a tag
+    milliseconds etag_max_hold{50};  // a body that is still arriving after that streams on without a tag
     http::tag_reading if_none_match = http::tag_reading::lenient;
 };
 

@@ -1,17 +1,17 @@
 // A response as a cache keeps it (RFC 9111 §3): its head, when it came, which requests it is for. The body is apart.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "etagere/base/bytes.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/directives.hpp"
 #include "etagere/http/entity_tag.hpp"
 #include "etagere/http/fields.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace etagere::cache {
 
@@ -19,7 +19,7 @@ namespace etagere::cache {
 /// Immutable and shared between threads once index() was called.
 struct stored_response {
     int status = 200;
-    http::fields header;             // as storable(): no hop-by-hop, framing, per-answer or connection fields
+    http::fields header;  // as storable(): no hop-by-hop, framing, per-answer or connection fields
     /// Lower-case names of the request fields that select this response (Vary), each with the normalised value it had:
     /// nullopt where the request had none (absent and empty differ, RFC 9111 §4.1).
     struct selector {
@@ -28,20 +28,20 @@ struct stored_response {
         friend bool operator==(const selector&, const selector&) = default;
     };
     std::vector<selector> selecting;
-    wall_time request_time{};        // when the request that brought (or last freshened) it was sent
-    wall_time response_time{};       // when its head arrived
-    seconds age_value{0};            // Age field as received (RFC 9111 §5.1); not in `header`, and needed after a restart
+    wall_time request_time{};   // when the request that brought (or last freshened) it was sent
+    wall_time response_time{};  // when its head arrived
+    seconds age_value{0};       // Age field as received (RFC 9111 §5.1); not in `header`, and needed after a restart
     std::uint64_t body_size = 0;
-    bool always_validate = false;    // kept by a route rule on the condition that the origin is asked every time
-    bool own_etag = false;           // the ETag in `header` was made by us: good for clients, never sent to the origin
+    bool always_validate = false;  // kept by a route rule on the condition that the origin is asked every time
+    bool own_etag = false;         // the ETag in `header` was made by us: good for clients, never sent to the origin
 
     // ---- derived
     response_directives directives;
     std::optional<wall_seconds> date;
     std::optional<wall_seconds> expires;
-    bool expires_invalid = false;    // present but no date: already expired (RFC 9111 §5.3)
+    bool expires_invalid = false;  // present but no date: already expired (RFC 9111 §5.3)
     std::optional<wall_seconds> last_modified;
-    std::string etag;                // byte for byte, "" without
+    std::string etag;  // byte for byte, "" without
 
     /// Derives the second block from the first.
     void index();

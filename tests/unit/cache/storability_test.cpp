@@ -242,6 +242,11 @@ INSTANTIATE_TEST_SUITE_P(
         keep_case{
             "VaryMalformed", 200, {{"Cache-Control", "max-age=60"}, {"Vary", "foo bar"}}, reason::nostore_vary_star},
         keep_case{"VaryColon", 200, {{"Cache-Control", "max-age=60"}, {"Vary", ": foo"}}, reason::nostore_vary_star},
+        keep_case{"VaryClientAddress",
+                  200,
+                  {{"Cache-Control", "max-age=60"}, {"Vary", "x-forwarded-for"}},
+                  reason::nostore_vary_star},
+        keep_case{"VaryScheme", 200, {{"Cache-Control", "max-age=60"}, {"Vary", "X-Forwarded-Proto"}}, reason::none},
         keep_case{"VaryEmpty", 200, {{"Cache-Control", "max-age=60"}, {"Vary", ""}}, reason::none},
         keep_case{"XSendfile", 200, {{"Cache-Control", "max-age=60"}, {"X-Sendfile", "/f"}}, reason::nostore_sendfile},
         keep_case{"XAccelRedirect",

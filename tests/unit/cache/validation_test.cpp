@@ -135,6 +135,16 @@ INSTANTIATE_TEST_SUITE_P(
         relation_case{"VaryStar", {{"ETag", "\"a\""}, {"Vary", "Accept"}}, {{"Vary", "*"}}, false}),
     case_name<relation_case>);
 
+// B05: whatever an origin answers to a refresh, a 304 revives no stored error.
+TEST(ValidationOfAnError, IsNone) {
+    const stored_response r = stored({{"ETag", "\"a\""}, {"Cache-Control", "max-age=1"}}, 404);
+    http::fields request = make_fields({{"If-None-Match", "\"c\""}});
+    add_validators(request, r);
+    EXPECT_TRUE(request.empty());
+    EXPECT_FALSE(can_validate(r));
+    EXPECT_EQ(judge_validation(r, not_modified({{"ETag", "\"a\""}})), validation::unrelated);
+}
+
 // ---------------------------------------------------------------- §3.2
 
 stored_response freshened(const field_list& was, const field_list& with) {
@@ -235,6 +245,7 @@ TEST(Freshen, NoStoreInA304EndsIt) {
                                         {{"Cache-Control", "no-store"}, {"ETag", "\"a\""}});
     EXPECT_EQ(keep_until(r, policy{}), r.response_time);
     EXPECT_EQ(decide_reuse(&r, false, make_request(), policy{}, t0 + 10s).what, reuse_action::fetch);
+    EXPECT_FALSE(may_answer_others(r, policy{}));
     EXPECT_FALSE(may_serve_on_error(r, policy{.stale_if_error = 60s}, t0 + 10s));
 }
 
