@@ -43,19 +43,18 @@ std::uint64_t to_lower8(std::uint64_t v) noexcept {
     return v | ((from_a & ~past_z & ~v & (ones * 0x80)) >> 2U);
 }
 
-template <class Word> std::uint64_t load(const char* at) noexcept {
+template <class Word> std::uint64_t load(std::string_view text, std::size_t at) noexcept {
     Word v = 0;
-    std::memcpy(&v, at, sizeof v);
+    std::memcpy(&v, text.data() + at, sizeof v);
     return v;
 }
 
 // Up to seven octets as one word; every octet is in it at least once.
 std::uint64_t load_short(std::string_view text) noexcept {
     const std::size_t n = text.size();
-    if (n >= 4) return load<std::uint32_t>(text.data()) | load<std::uint32_t>(text.data() + n - 4) << 32U;
+    if (n >= 4) return load<std::uint32_t>(text, 0) | load<std::uint32_t>(text, n - 4) << 32U;
     if (n == 0) return 0;
-    return load<std::uint8_t>(text.data()) | load<std::uint8_t>(text.data() + n / 2) << 8U |
-           load<std::uint8_t>(text.data() + n - 1) << 16U;
+    return load<std::uint8_t>(text, 0) | load<std::uint8_t>(text, n / 2) << 8U | load<std::uint8_t>(text, n - 1) << 16U;
 }
 
 }  // namespace
@@ -72,8 +71,8 @@ bool is_field_value(std::string_view text) noexcept {
     if (n < 8) return std::ranges::none_of(text, is_forbidden_in_value);
     // Eight octets a step, the last step overlapping. Rarely an octet looks forbidden and is a tab: then look closely.
     bool suspect = false;
-    for (std::size_t at = 0; at + 8 <= n; at += 8) suspect |= has_control8(load<std::uint64_t>(text.data() + at));
-    suspect |= has_control8(load<std::uint64_t>(text.data() + n - 8));
+    for (std::size_t at = 0; at + 8 <= n; at += 8) suspect |= has_control8(load<std::uint64_t>(text, at));
+    suspect |= has_control8(load<std::uint64_t>(text, n - 8));
     return !suspect || std::ranges::none_of(text, is_forbidden_in_value);
 }
 
@@ -82,7 +81,7 @@ bool iequals(std::string_view a, std::string_view b) noexcept {
     const std::size_t n = a.size();
     if (n < 8) return to_lower8(load_short(a)) == to_lower8(load_short(b));
     const auto same8 = [&](std::size_t at) {
-        return to_lower8(load<std::uint64_t>(a.data() + at)) == to_lower8(load<std::uint64_t>(b.data() + at));
+        return to_lower8(load<std::uint64_t>(a, at)) == to_lower8(load<std::uint64_t>(b, at));
     };
     for (std::size_t at = 0; at + 8 <= n; at += 8) {
         if (!same8(at)) return false;

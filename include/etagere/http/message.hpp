@@ -29,7 +29,7 @@ struct framing {
     static framing of_length(std::uint64_t n) noexcept { return {kind::length, n}; }
     static framing chunked() noexcept { return {kind::chunked, 0}; }
     static framing until_close() noexcept { return {kind::until_close, 0}; }
-    bool has_body() const noexcept { return how != kind::none && !(how == kind::length && length == 0); }
+    bool has_body() const noexcept { return how == kind::length ? length != 0 : how != kind::none; }
     friend bool operator==(const framing&, const framing&) = default;
 };
 

@@ -155,9 +155,10 @@ result<void> judge_host(const head_fields& own, std::optional<std::string_view> 
     out.port = default_port(out.scheme);
     if (own.hosts > 1 || (own.hosts == 0 && out.protocol != version::http10)) return fail(errc::bad_host);
     if (own.hosts == 0 && !in_target) return {};
-    std::optional<authority> found;
-    if (own.hosts == 1 && !(found = parse_authority(own.host))) return fail(errc::bad_host);
-    if (in_target && !(found = parse_authority(*in_target))) return fail(errc::bad_host);
+    const std::optional<authority> in_host = parse_authority(own.host);
+    if (own.hosts == 1 && !in_host) return fail(errc::bad_host);
+    const std::optional<authority> found = in_target ? parse_authority(*in_target) : in_host;
+    if (!found) return fail(errc::bad_host);
     out.host.assign(found->host);
     for (char& c : out.host) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     out.port = found->port.value_or(out.port);

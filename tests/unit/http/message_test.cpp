@@ -131,7 +131,10 @@ TEST(StatusPhrase, OfTheRegistryAndEmptyForTheRest) {
     EXPECT_EQ(status_phrase(304), "Not Modified");
     EXPECT_EQ(status_phrase(413), "Content Too Large");
     EXPECT_EQ(status_phrase(431), "Request Header Fields Too Large");
+    EXPECT_EQ(status_phrase(100), "Continue");
+    EXPECT_EQ(status_phrase(511), "Network Authentication Required");
     EXPECT_EQ(status_phrase(599), "");
+    EXPECT_EQ(status_phrase(306), "");
     EXPECT_EQ(status_phrase(-1), "");
 }
 
