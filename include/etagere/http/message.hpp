@@ -33,9 +33,11 @@ struct framing {
     friend bool operator==(const framing&, const framing&) = default;
 };
 
-/// `header` holds neither framing (Content-Length, Transfer-Encoding), nor Host, nor hop-by-hop or Connection-named
-/// fields (RFC 9110 §7.6.1), nor names with an underscore unless the parser was told to keep them: the codec has judged
-/// and taken them out, so nobody behind it can trust the wrong one.
+/// `header` holds neither framing (Content-Length, Transfer-Encoding), nor Host, Expect, hop-by-hop fields (RFC 9110
+/// §7.6.1), fields that Connection names (as far as they are none of field_id's), fields of field_policy's withheld list,
+/// nor names with an underscore unless the parser was told to keep them: the codec has judged and taken them out, so
+/// nobody behind it can trust the wrong one. X-Forwarded-*, Forwarded and Via are still there: who may send them is for
+/// the exchange to say.
 struct request_head {
     method verb = method::get;
     std::string method_name = "GET";
@@ -59,7 +61,7 @@ struct request_head {
 };
 
 /// As request_head: framing and hop-by-hop fields are taken out of `header` by the codec. Content-Length of a response
-/// to HEAD and of a 304 is kept in `declared_length`.
+/// to HEAD and of a 304 is kept in `declared_length`; of 1xx and 204, which must not have one, it is not.
 struct response_head {
     int status = 200;
     std::string reason;  // RFC 9112 §4; "" is fine

@@ -18,8 +18,10 @@ struct head_limits {
 };
 
 /// Answers the number of bytes the head took, 0 where the head is not complete yet, or the errc that http_status()
-/// turns into 400, 414, 431, 501 or 505. After an error the connection must be closed: nothing behind it is executed.
-/// Up to one empty line before the request line is skipped (RFC 9112 §2.2). `scheme` is that of the listener.
+/// turns into 400, 414, 417, 431, 501 or 505. After an error the connection must be closed: nothing behind it is
+/// executed, and `out` means nothing. Allocates nothing where `out` has held a head of that size before.
+/// Up to one empty line before the request line is skipped (RFC 9112 §2.2). `scheme` is that of the listener; an
+/// absolute-form target has to have the same, and its authority goes before Host (RFC 9112 §3.2.2).
 result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme,
                                   request_head& out);
 
