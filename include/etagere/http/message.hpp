@@ -34,10 +34,10 @@ struct framing {
 };
 
 /// `header` holds neither framing (Content-Length, Transfer-Encoding), nor Host, Expect, hop-by-hop fields (RFC 9110
-/// §7.6.1), fields that Connection names (as far as they are none of field_id's), fields of field_policy's withheld list,
-/// nor names with an underscore unless the parser was told to keep them: the codec has judged and taken them out, so
-/// nobody behind it can trust the wrong one. X-Forwarded-*, Forwarded and Via are still there: who may send them is for
-/// the exchange to say.
+/// §7.6.1), fields that Connection names (as far as they are none of field_id's), fields of field_policy's withheld
+/// list, nor names with an underscore unless the parser was told to keep them: the codec has judged and taken them out,
+/// so nobody behind it can trust the wrong one. X-Forwarded-*, Forwarded and Via are still there: who may send them is
+/// for the exchange to say.
 struct request_head {
     method verb = method::get;
     std::string method_name = "GET";
