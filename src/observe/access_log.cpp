@@ -13,41 +13,32 @@ std::string_view shown(std::string_view text, bool redact) noexcept {
     return redact && !text.empty() ? redacted : text;
 }
 
-/// Members of a JSON object after the first. Names are ours and need no escaping.
+/// Members of a JSON object after the first. A key is `,"name":`, one piece to append.
 class members {
 public:
     explicit members(std::string& out) noexcept : out_(out) {}
 
-    void text(std::string_view name, std::string_view value) {
-        key(name);
+    void text(std::string_view key, std::string_view value) {
+        out_ += key;
         append_json_string(out_, value);
     }
-    void text_if_any(std::string_view name, std::string_view value) {
-        if (!value.empty()) text(name, value);
+    void text_if_any(std::string_view key, std::string_view value) {
+        if (!value.empty()) text(key, value);
     }
-    void number(std::string_view name, std::uint64_t value) {
-        key(name);
+    template <class Number> void number(std::string_view key, Number value) {
+        out_ += key;
         append_number(out_, value);
     }
-    void signed_number(std::string_view name, std::int64_t value) {
-        key(name);
-        append_number(out_, value);
-    }
-    void milliseconds_of(std::string_view name, std::uint64_t microseconds) {
-        key(name);
+    void milliseconds_of(std::string_view key, std::uint64_t microseconds) {
+        out_ += key;
         append_milliseconds(out_, microseconds);
     }
-    void truth(std::string_view name, bool value) {
-        key(name);
+    void truth(std::string_view key, bool value) {
+        out_ += key;
         out_ += value ? "true" : "false";
     }
 
 private:
-    void key(std::string_view name) {
-        out_ += ",\"";
-        out_ += name;
-        out_ += "\":";
-    }
     std::string& out_;
 };
 
@@ -56,43 +47,43 @@ void append_json(std::string& out, const record& r, const access_options& o, tim
     time.append_rfc3339(out, r.at);
     out += is_failure(r) ? R"(","level":"error","msg":"request")" : R"(","level":"info","msg":"request")";
     members m(out);
-    m.text_if_any("request_id", r.request_id);
-    m.text("listener", r.listener);
-    m.text("route", r.route);
-    m.text_if_any("client_ip", shown(r.client_ip, o.redact_client_ip));
-    m.text("method", r.method);
-    m.text_if_any("scheme", r.scheme);
-    m.text_if_any("host", r.host);
-    m.text("path", r.path);
-    m.text_if_any("query", shown(r.query, o.redact_query));
-    m.text_if_any("protocol", r.protocol);
-    m.signed_number("status", r.status);
-    m.number("bytes_in", r.bytes_in);
-    m.number("bytes_out", r.bytes_out);
-    m.milliseconds_of("duration_ms", r.duration_us);
-    m.milliseconds_of("ttfb_ms", r.ttfb_us);
-    m.text("cache", info(r.why).cache_class);
-    m.text("reason", name(r.why));
+    m.text_if_any(R"(,"request_id":)", r.request_id);
+    m.text(R"(,"listener":)", r.listener);
+    m.text(R"(,"route":)", r.route);
+    m.text_if_any(R"(,"client_ip":)", shown(r.client_ip, o.redact_client_ip));
+    m.text(R"(,"method":)", r.method);
+    m.text_if_any(R"(,"scheme":)", r.scheme);
+    m.text_if_any(R"(,"host":)", r.host);
+    m.text(R"(,"path":)", r.path);
+    m.text_if_any(R"(,"query":)", shown(r.query, o.redact_query));
+    m.text_if_any(R"(,"protocol":)", r.protocol);
+    m.number(R"(,"status":)", std::int64_t{r.status});
+    m.number(R"(,"bytes_in":)", r.bytes_in);
+    m.number(R"(,"bytes_out":)", r.bytes_out);
+    m.milliseconds_of(R"(,"duration_ms":)", r.duration_us);
+    m.milliseconds_of(R"(,"ttfb_ms":)", r.ttfb_us);
+    m.text(R"(,"cache":)", info(r.why).cache_class);
+    m.text(R"(,"reason":)", name(r.why));
     // Where an answer was not kept the operator is told what to write; a hit needs no advice.
-    if (info(r.why).cache_class == "miss") m.text_if_any("remedy", info(r.why).remedy);
-    if (r.age_s >= 0) m.signed_number("age_s", r.age_s);
-    if (r.has_ttl) m.signed_number("ttl_s", r.ttl_s);
-    m.text_if_any("etag_in", r.etag_in);
-    m.text_if_any("etag_out", r.etag_out);
-    m.truth("not_modified", r.not_modified);
-    m.truth("collapsed", r.collapsed);
-    m.text_if_any("store", r.store);
-    if (r.store_us != 0) m.milliseconds_of("store_ms", r.store_us);
+    if (info(r.why).cache_class == "miss") m.text_if_any(R"(,"remedy":)", info(r.why).remedy);
+    if (r.age_s >= 0) m.number(R"(,"age_s":)", r.age_s);
+    if (r.has_ttl) m.number(R"(,"ttl_s":)", r.ttl_s);
+    m.text_if_any(R"(,"etag_in":)", r.etag_in);
+    m.text_if_any(R"(,"etag_out":)", r.etag_out);
+    m.truth(R"(,"not_modified":)", r.not_modified);
+    m.truth(R"(,"collapsed":)", r.collapsed);
+    m.text_if_any(R"(,"store":)", r.store);
+    if (r.store_us != 0) m.milliseconds_of(R"(,"store_ms":)", r.store_us);
     if (!r.upstream.empty()) {
-        m.text("upstream", r.upstream);
-        m.text_if_any("endpoint", r.endpoint);
-        m.signed_number("upstream_status", r.upstream_status);
-        m.milliseconds_of("upstream_ms", r.upstream_us);
-        m.milliseconds_of("queue_ms", r.queue_us);
-        m.number("retries", r.retries);
+        m.text(R"(,"upstream":)", r.upstream);
+        m.text_if_any(R"(,"endpoint":)", r.endpoint);
+        m.number(R"(,"upstream_status":)", std::int64_t{r.upstream_status});
+        m.milliseconds_of(R"(,"upstream_ms":)", r.upstream_us);
+        m.milliseconds_of(R"(,"queue_ms":)", r.queue_us);
+        m.number(R"(,"retries":)", std::uint64_t{r.retries});
     }
-    m.text_if_any("user_agent", shown(r.user_agent, o.redact_user_agent));
-    m.text_if_any("error", r.error);
+    m.text_if_any(R"(,"user_agent":)", shown(r.user_agent, o.redact_user_agent));
+    m.text_if_any(R"(,"error":)", r.error);
     out += '}';
 }
 
@@ -117,7 +108,7 @@ void append_combined(std::string& out, const record& r, const access_options& o,
     out += ' ';
     word(r.protocol, true);
     out += "\" ";
-    append_number(out, static_cast<std::int64_t>(r.status));
+    append_number(out, std::int64_t{r.status});
     out += ' ';
     append_number(out, r.bytes_out);
     out += " \"";

@@ -1,6 +1,7 @@
 #include "etagere/observe/log_writer.hpp"
 
 #include "etagere/observe/log.hpp"
+#include "etagere/observe/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +11,9 @@
 namespace etagere::observe {
 log_lane::log_lane(log_writer& writer, std::shared_ptr<log_output> to, std::size_t limit)
     : writer_(writer), limit_(limit), output_(std::move(to)) {
-    active_.reserve(limit);
-    writing_.reserve(limit);
+    // Room for the line that crosses the limit.
+    active_.reserve(limit + max_logged_value);
+    writing_.reserve(limit + max_logged_value);
 }
 
 void log_lane::redirect(std::shared_ptr<log_output> to) {

@@ -1,9 +1,11 @@
 #include "etagere/observe/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 namespace etagere::observe {
 namespace {
@@ -43,13 +45,30 @@ constexpr bool is_hostile(char32_t c) noexcept {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/// Bytes that are copied without a look.
-constexpr std::array<bool, 256> make_plain() {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
-    return plain;
+constexpr bool is_plain(char c) noexcept {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
-constexpr std::array<bool, 256> plain = make_plain();
+
+/// Whether all eight bytes are plain. Each term sets the top bit of the bytes it looks for (and perhaps of one above
+/// such a byte, which does no harm here).
+constexpr bool are_plain(std::uint64_t eight) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101U;
+    constexpr std::uint64_t tops = ones << 7U;
+    const auto below = [](std::uint64_t w, std::uint64_t bound) { return (w - ones * bound) & ~w; };
+    const auto equal = [&](std::uint64_t w, std::uint64_t byte) { return below(w ^ (ones * byte), 1); };
+    return ((eight | below(eight, 0x20) | equal(eight, '"') | equal(eight, '\\') | equal(eight, 0x7f)) & tops) == 0;
+}
+
+/// How many bytes at the start can be copied without a look.
+std::size_t plain_run(std::string_view text) noexcept {
+    std::size_t run = 0;
+    for (std::uint64_t eight = 0; text.size() - run >= sizeof eight; run += sizeof eight) {
+        std::memcpy(&eight, text.data() + run, sizeof eight);
+        if (!are_plain(eight)) break;
+    }
+    while (run < text.size() && is_plain(text[run])) ++run;
+    return run;
+}
 
 void append_u(std::string& out, char32_t code) {
     out += "\\u";
@@ -65,14 +84,13 @@ void append_x(std::string& out, std::string_view bytes) {
     }
 }
 
-/// Walks through `text`: runs of plain bytes are appended whole, each other character goes to `odd(character, bytes)`.
-template <class IsPlain, class Odd>
-void transcribe(std::string& out, std::string_view text, IsPlain is_plain, Odd odd) {
+/// Walks through `text`: the first `run_of(rest)` bytes are appended as they are, the character behind them goes to
+/// `odd(character, bytes)`.
+template <class RunOf, class Odd> void transcribe(std::string& out, std::string_view text, RunOf run_of, Odd odd) {
     const bool cut = text.size() > max_logged_value;
     if (cut) text = text.substr(0, max_logged_value);
-    while (!text.empty()) {
-        std::size_t run = 0;
-        while (run < text.size() && is_plain(text[run])) ++run;
+    while (true) {
+        const std::size_t run = run_of(text);
         out.append(text.substr(0, run));
         text.remove_prefix(run);
         if (text.empty()) break;
@@ -98,20 +116,18 @@ void append_padded(std::string& out, unsigned n, unsigned width) {
 }  // namespace
 
 void append_json_escaped(std::string& out, std::string_view text) {
-    transcribe(
-        out, text, [](char c) { return plain[static_cast<unsigned char>(c)]; },
-        [&out](const character& c, std::string_view bytes) {
-            if (!c.valid) {
-                out += "\\ufffd";
-            } else if (c.code == '"' || c.code == '\\') {
-                out += '\\';
-                out += bytes;
-            } else if (is_hostile(c.code)) {
-                append_u(out, c.code);
-            } else {
-                out += bytes;
-            }
-        });
+    transcribe(out, text, plain_run, [&out](const character& c, std::string_view bytes) {
+        if (!c.valid) {
+            out += "\\ufffd";
+        } else if (c.code == '"' || c.code == '\\') {
+            out += '\\';
+            out += bytes;
+        } else if (is_hostile(c.code)) {
+            append_u(out, c.code);
+        } else {
+            out += bytes;
+        }
+    });
 }
 
 void append_json_string(std::string& out, std::string_view text) {
@@ -121,16 +137,17 @@ void append_json_string(std::string& out, std::string_view text) {
 }
 
 void append_plain_escaped(std::string& out, std::string_view text, bool escape_space) {
-    transcribe(
-        out, text,
-        [escape_space](char c) { return plain[static_cast<unsigned char>(c)] && !(escape_space && c == ' '); },
-        [&out](const character& c, std::string_view bytes) {
-            if (!c.valid || c.code < 0x80 || is_hostile(c.code)) {
-                append_x(out, bytes);
-            } else {
-                out += bytes;
-            }
-        });
+    const auto run_of = [escape_space](std::string_view rest) {
+        const std::size_t run = plain_run(rest);
+        return escape_space ? std::min(run, rest.find(' ')) : run;
+    };
+    transcribe(out, text, run_of, [&out](const character& c, std::string_view bytes) {
+        if (!c.valid || c.code < 0x80 || is_hostile(c.code)) {
+            append_x(out, bytes);
+        } else {
+            out += bytes;
+        }
+    });
 }
 
 void append_number(std::string& out, std::uint64_t n) {

@@ -14,7 +14,7 @@ namespace etagere::observe {
 /// being observed. Text may be anything a client sent: whoever writes it somewhere escapes it. Durations are
 /// microseconds.
 struct record {
-    wall_time at{};
+    wall_time at;
     std::string_view request_id, listener, route, client_ip, method, scheme, host, path, query;
     std::string_view protocol;  // "HTTP/1.1"
     std::string_view etag_in, etag_out, user_agent, referer, store, error;

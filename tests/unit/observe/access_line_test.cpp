@@ -86,6 +86,16 @@ TEST(AccessLine, JsonLeavesOutWhatDoesNotApply) {
         "\n");
 }
 
+TEST(AccessLine, JsonSaysWhatToWriteWhereAnAnswerWasNotKept) {
+    record r = revalidation();
+    r.why = reason::nostore_private;
+    std::string member = R"("reason":"nostore_private","remedy":)";
+    append_json_string(member, info(r.why).remedy);
+    EXPECT_NE(line(r, {}).find(member), std::string::npos) << line(r, {});
+    r.why = reason::miss_cold;
+    EXPECT_EQ(line(r, {}).find("remedy"), std::string::npos) << "nothing is wrong";
+}
+
 TEST(AccessLine, Combined) {
     record r = revalidation();
     EXPECT_EQ(line(r, {.format = access_format::combined}),

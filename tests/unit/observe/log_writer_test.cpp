@@ -1,5 +1,7 @@
 #include "etagere/observe/log_writer.hpp"
 
+#include "etagere/observe/log.hpp"
+
 #include "log_support.hpp"
 
 #include <algorithm>
@@ -140,11 +142,14 @@ TEST(LogWriter, AFileThatCannotBeOpenedAgainStaysInUse) {
     std::filesystem::create_directory(directory / "logs");
     log_writer writer;
     const auto lane = writer.open_lane(*log_output::open(directory / "logs/access.log"));
+    log::attach(writer.open_lane(*log_output::open(directory / "app.log")));
     std::filesystem::rename(directory / "logs", directory / "elsewhere");
     writer.reopen();
     append(*lane, "kept\n");
     ASSERT_TRUE(writer.flush(patience));
+    log::attach(nullptr);
     EXPECT_EQ(content_of(directory / "elsewhere/access.log"), "kept\n");
+    EXPECT_NE(content_of(directory / "app.log").find(R"("event":"log_reopen_failed")"), std::string::npos);
 }
 
 TEST(LogWriter, RedirectSendsTheRestElsewhere) {
