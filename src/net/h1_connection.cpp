@@ -8,6 +8,8 @@
 #include <cstring>
 #include <exception>
 
+#include <boost/asio/post.hpp>
+
 namespace etagere::net {
 
 namespace {
@@ -222,6 +224,8 @@ task<bool> h1_connection::respond() {
     } catch (const std::exception&) {
         failed = true;  // out of memory at worst: this request ends, the process lives
     }
+    // An upload whose answer was dropped may still be on its way out of read().
+    while (body_reading_) co_await asio::post(socket_.get_executor(), use_task);
     if (failed || phase_ == phase::request) {
         if (!head_sent()) {
             co_await refuse(make_error_code(errc::internal));

@@ -73,7 +73,7 @@ private:
 
     // body_source: the request's body
     task<result<std::string_view>> read() override;
-    void stop() noexcept override { body_stopped_ = true; }
+    void stop() noexcept override;
 
     static constexpr std::size_t most_buffers = 4;
     using gather = std::array<asio::const_buffer, most_buffers>;
@@ -105,6 +105,7 @@ private:
     bool continue_sent_ = false;
     bool body_failed_ = false;
     bool body_stopped_ = false;
+    bool body_reading_ = false;  // a read() is suspended
     bool draining_ = false;
     bool first_request_ = true;
     deadline read_deadline_;

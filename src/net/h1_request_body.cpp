@@ -13,7 +13,9 @@ task<result<std::string_view>> h1_connection::read() {
         continue_sent_ = true;
         if (in_.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
             const gather line{asio::buffer(continue_line)};
+            body_reading_ = true;
             const result<void> sent = co_await write(line, 0);
+            body_reading_ = false;
             if (!sent) co_return std::unexpected(sent.error());
         }
     }
@@ -46,7 +48,9 @@ task<result<std::string_view>> h1_connection::read() {
             patience = std::min(patience, std::max(milliseconds{0}, rate_grace + earned - body_waited_));
         }
         if (patience < milliseconds::max() / 4) read_deadline_.arm(before + patience);
+        body_reading_ = true;
         const bool more = co_await fill(read_buffer::initial);
+        body_reading_ = false;
         const bool late = read_deadline_.expired();
         read_deadline_.disarm();
         body_waited_ += std::chrono::duration_cast<milliseconds>(on_.now().steady - before);
@@ -55,6 +59,14 @@ task<result<std::string_view>> h1_connection::read() {
             co_return fail(late ? errc::request_timeout : errc::client_closed);
         }
     }
+}
+
+void h1_connection::stop() noexcept {
+    body_stopped_ = true;
+    if (!body_reading_) return;
+    // The upload that waits in read() has to come back: the origin has answered, or is gone.
+    error_code ignored;
+    socket_.cancel(ignored);
 }
 
 }  // namespace etagere::net

@@ -16,7 +16,8 @@ public:
     /// The next piece of content; an empty view is the end (after a complete body). The view is valid until the next
     /// call. After an error or the end it must not be called again.
     virtual task<result<std::string_view>> read() = 0;
-    /// Nobody will read on. The source may close what it reads from. Harmless after the end.
+    /// Nobody will read on. The source may close what it reads from. A read() that is suspended comes back soon, with
+    /// any result: until then the source must live, also where nobody waits for it any more. Harmless after the end.
     virtual void stop() noexcept = 0;
     /// Trailer fields, once the end was read; null where there are none.
     virtual const http::fields* trailers() const noexcept { return nullptr; }
