@@ -179,10 +179,12 @@ void memcached_store::lose(const gathering& g) {
                        .object = g.head,
                        .now = g.now,
                        .guard = &epoch_of(g.key),
-                       .guarded_at = epoch_of(g.key).load(std::memory_order_acquire)});
+                       .guarded_at = epoch_of(g.key).load(std::memory_order_acquire),
+                       .after = {}});
 }
 
-void memcached_store::put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) {
+void memcached_store::put_then(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now,
+                               std::move_only_function<void()> after) {
     if (!o->body || now.wall > o->keep_until) return;
     change c{.what = change::kind::put,
              .key = std::string(key),
@@ -190,7 +192,8 @@ void memcached_store::put(std::string_view key, object_ptr o, std::uint32_t max_
              .max_variants = max_variants,
              .now = now,
              .guard = &epoch_of(key),
-             .guarded_at = epoch_of(key).load(std::memory_order_acquire)};
+             .guarded_at = epoch_of(key).load(std::memory_order_acquire),
+             .after = std::move(after)};
     if (c.object->body->size() > options_.max_object) {
         counted_.add(operation::put, outcome::too_large);
         auto selects = std::make_shared<object>();  // without the body, which would fill the queue
@@ -208,7 +211,8 @@ void memcached_store::freshen_or_restore(std::string_view key, object_ptr o, mom
                        .object = std::move(o),
                        .now = now,
                        .guard = &epoch_of(key),
-                       .guarded_at = epoch_of(key).load(std::memory_order_acquire)});
+                       .guarded_at = epoch_of(key).load(std::memory_order_acquire),
+                       .after = {}});
 }
 
 // What is validated on every use would be written on every use. Once a second and key is enough: what the others miss

@@ -25,7 +25,9 @@ public:
     bool has_remote() const noexcept override { return true; }
     void load(std::string_view key, moment now, found_handler done) override;
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
-    void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
+    void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override {
+        put_then(key, std::move(o), max_variants, now, {});
+    }
     void freshen(std::string_view key, object_ptr o, moment now) override {
         freshen_or_restore(key, std::move(o), now, false);
     }
@@ -35,6 +37,9 @@ public:
 
     // ---- for the tiers
 
+    /// put(); `after` is called when it was written or given up, unless it was dropped at once.
+    void put_then(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now,
+                  std::move_only_function<void()> after);
     /// freshen(); with `restore` it also puts the response back where the servers have lost it.
     void freshen_or_restore(std::string_view key, object_ptr o, moment now, bool restore);
     /// False while the server of this key is left alone.

@@ -95,7 +95,7 @@ void publisher::run() {
     while (true) {
         changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
         if (stopping_) return;
-        const change c = std::move(waiting_.front());
+        change c = std::move(waiting_.front());
         waiting_.pop_front();
         waiting_bytes_ -= bytes_of(c);
         lock.unlock();
@@ -103,6 +103,7 @@ void publisher::run() {
         const outcome result = carry_out(c);
         if (c.what != change::kind::drop) counted_.add(operation_of(c.what), result, clock::now() - start);
         if (result == outcome::unavailable) counters::increment(counted_.dropped_writes);
+        if (c.after) c.after();
         lock.lock();
     }
 }

@@ -31,6 +31,7 @@ struct change {
     moment now{};
     const epoch* guard = nullptr;
     std::uint32_t guarded_at = 0;
+    std::move_only_function<void()> after;  // where set: called when it was carried out, whatever came of it
 };
 
 /// Keys of records and the lanes they lie on.

@@ -158,7 +158,8 @@ memory_store::seen memory_store::look(std::string_view key, moment now) {
     shard::leavers gone;
     const std::lock_guard lock(at.in.mutex);
     const shard::entry* const e = live_entry(at, now, gone);
-    return {e == nullptr ? nullptr : e->set, at.in.changes};
+    if (e == nullptr) return {.set = nullptr, .changes = at.in.changes};
+    return {.set = e->set, .changes = at.in.changes, .trusted = now.steady < e->trusted_until};
 }
 
 void memory_store::adopt(std::string_view key, std::vector<object_ptr> variants, std::uint64_t changes, moment now) {

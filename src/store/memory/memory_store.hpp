@@ -35,6 +35,7 @@ public:
     struct seen {
         variant_set_ptr set;
         std::uint64_t changes = 0;
+        bool trusted = false;
     };
     seen look(std::string_view key, moment now);
     /// Takes over what another level said, unless something changed since `changes` was read: a put or an erase of
@@ -44,6 +45,8 @@ public:
     void attach(std::string_view key, const object& head, object_ptr whole, moment now);
     /// Forgets this one variant where it still has these bytes.
     void drop(std::string_view key, const object& like, moment now);
+    /// Whether this body may be kept here.
+    bool fits(const object& o) const noexcept;
     /// freshen(), telling whether the variant was there.
     bool freshen_here(std::string_view key, object_ptr o, moment now);
 
@@ -60,7 +63,6 @@ private:
         guarded_shard& in;
     };
     place find_place(std::string_view key);
-    bool fits(const object& o) const noexcept;
     steady_time trusted_until(moment now) const noexcept;
     /// The entry with every variant that is past its time taken out; null where nothing is left.
     static shard::entry* live_entry(place& at, moment now, shard::leavers& gone);

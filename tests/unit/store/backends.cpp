@@ -1,6 +1,6 @@
 #include "backends.hpp"
 
-#include "etagere/store/memcached.hpp"
+#include "etagere/store/tiers.hpp"
 
 #include "real_memcached.hpp"
 
@@ -26,6 +26,18 @@ std::vector<backend> backends() {
              auto o = options_for({shared_memcached().address()});
              o.sign_key = "secret";
              return make_memcached_store(o);
+         }},
+        {"tiers",
+         [] {
+             return make_tiered_store({.memory = {.size = 64 << 20U, .max_object = max_object, .hash_seed = 1},
+                                       .memcached = options_for({shared_memcached().address()})});
+         }},
+        // Memory too small for most bodies and never trusted: nearly everything comes from memcached.
+        {"tiersOfLittleMemory",
+         [] {
+             return make_tiered_store({.memory = {.size = 64 << 10U, .max_object = 3, .hash_seed = 1},
+                                       .memcached = options_for({shared_memcached().address()}),
+                                       .local_ttl = milliseconds{1}});
          }},
     };
 }

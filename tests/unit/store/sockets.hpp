@@ -23,6 +23,7 @@ public:
         return *this;
     }
     int get() const noexcept { return fd_; }
+    int release() noexcept { return std::exchange(fd_, -1); }
     explicit operator bool() const noexcept { return fd_ >= 0; }
     void close() noexcept {
         if (fd_ >= 0) ::close(std::exchange(fd_, -1));

@@ -1,0 +1,133 @@
+#include "tiered_store.hpp"
+
+#include "same_bytes.hpp"
+
+#include <algorithm>
+
+namespace etagere::store {
+namespace {
+
+// The same answer of the origin, or one that was freshened at the same moment: the local copy has the body as well.
+bool is_same_answer(const object& local, const object& remote) noexcept {
+    return local.response.response_time == remote.response.response_time &&
+           local.response.request_time == remote.response.request_time &&
+           local.response.selecting == remote.response.selecting && same_bytes(local, remote);
+}
+
+object_ptr with_body_of(const object& head, const object& whole) {
+    auto joined = std::make_shared<object>(head);
+    joined->body = whole.body;
+    return joined;
+}
+
+// What memcached says, with the bytes that are here already.
+std::vector<object_ptr> merge(const variant_set& remote, const variant_set* local) {
+    std::vector<object_ptr> out = remote.variants;
+    if (local == nullptr) return out;
+    for (object_ptr& o : out) {
+        const auto at = std::ranges::find_if(local->variants, [&](const object_ptr& l) {
+            return l->body && l->response.selecting == o->response.selecting && same_bytes(*l, *o);
+        });
+        if (at == local->variants.end()) continue;
+        // Freshened by another process: its head over our bytes, where the names prove that they are the same.
+        if (is_same_answer(**at, *o)) {
+            o = *at;
+        } else if (!(*at)->entity.empty() && (*at)->entity == o->entity) {
+            o = with_body_of(*o, **at);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+tiered_store::tiered_store(const tier_options& options)
+    : on_failure_(options.on_failure), memory_(options.memory, options.local_ttl), remote_(options.memcached) {}
+
+void tiered_store::load(std::string_view key, moment now, found_handler done) {
+    memory_store::seen here = memory_.look(key, now);
+    if (here.trusted) return done(found{.set = std::move(here.set), .from = level::memory});
+    remote_.load(key, now,
+                 [this, key = std::string(key), here = std::move(here), now, done = std::move(done)](
+                     result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); });
+}
+
+result<found> tiered_store::settle(std::string_view key, result<found> remote, const memory_store::seen& here,
+                                   moment now) {
+    if (!remote) {
+        if (on_failure_ == store_failure::bypass || !here.set) return remote;
+        return found{.set = here.set, .from = level::memory};
+    }
+    if (!remote->set) {
+        // Evicted there, or erased by another process: nobody can tell, so it is gone here too.
+        memory_.adopt(key, {}, here.changes, now);
+        return remote;
+    }
+    auto merged = std::make_shared<variant_set>();
+    merged->variants = merge(*remote->set, here.set.get());
+    memory_.adopt(key, merged->variants, here.changes, now);
+    return found{.set = std::move(merged), .from = level::memcached};
+}
+
+void tiered_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
+    if (head->body) return done(std::move(head));
+    // Another request may have brought it meanwhile.
+    if (const variant_set_ptr here = memory_.look(key, now).set) {
+        const auto at = std::ranges::find_if(here->variants, [&](const object_ptr& o) {
+            return o->body && o->response.selecting == head->response.selecting && !o->entity.empty() &&
+                   o->entity == head->entity;
+        });
+        if (at != here->variants.end()) return done(with_body_of(*head, **at));
+    }
+    remote_.load_body(key, head, now,
+                      [this, key = std::string(key), head, now, done = std::move(done)](result<object_ptr> r) mutable {
+                          if (r) {
+                              memory_.attach(key, *head, *r, now);
+                          } else if (r.error() == errc::store_miss) {
+                              memory_.drop(key, *head, now);
+                          }
+                          done(std::move(r));
+                      });
+}
+
+void tiered_store::put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) {
+    if (on_failure_ == store_failure::bypass && !remote_.available(key)) {
+        // Nothing is kept, and what it would have replaced must not answer either.
+        memory_.erase(key, now);
+    } else {
+        memory_.put(key, o, max_variants, now);
+    }
+    std::move_only_function<void()> after;
+    if (!memory_.fits(*o)) {
+        // Until it is written, memcached says what was there before, and memory would trust that for local_ttl.
+        after = [this, key = std::string(key), now] { memory_.erase(key, now); };
+    }
+    remote_.put_then(key, std::move(o), max_variants, now, std::move(after));
+}
+
+void tiered_store::freshen(std::string_view key, object_ptr o, moment now) {
+    const bool had = memory_.freshen_here(key, o, now);
+    // What memory has and memcached lost is written again; what is in neither was erased, and stays so.
+    remote_.freshen_or_restore(key, std::move(o), now, had);
+}
+
+void tiered_store::erase(std::string_view key, moment now) {
+    // In this order: an answer that left memcached before its erase finds memory changed and is not adopted; the other
+    // way round it could slip in between.
+    remote_.erase(key, now);
+    memory_.erase(key, now);
+}
+
+store_stats tiered_store::stats() const {
+    store_stats out = remote_.stats();
+    const store_stats local = memory_.stats();
+    constexpr auto peeks = static_cast<std::size_t>(operation::peek);
+    out.operations.at(peeks) = local.operations.at(peeks);
+    return out;
+}
+
+std::unique_ptr<store> make_tiered_store(const tier_options& options) {
+    return std::make_unique<tiered_store>(options);
+}
+
+}  // namespace etagere::store
