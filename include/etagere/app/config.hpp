@@ -1,13 +1,16 @@
 // The configuration file: YAML in, settings out, and every problem of the file at once, each with its place.
 //
-// A subset of YAML: one document, block or flow style, no anchors, aliases, tags or duplicate keys; at most 1 MiB and 64
-// levels. Unknown keys, wrong types and missing units are errors. `${VAR}`, `${VAR:-default}`, `${VAR:?message}`,
-// `${file:/path}` and `$$` are replaced inside scalars after parsing, so a value can never become structure, and a
-// replaced value is never shown in a message: it may be a secret.
+// A subset of YAML: one document, block or flow style, no anchors, aliases, tags or duplicate keys, at most 64 levels.
+// Unknown keys, wrong types and missing units are errors. `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, `${file:/path}`
+// and `$$` are replaced inside scalars after parsing, so a value can never become structure, and a replaced value is never
+// shown in a message: it may be a secret.
 //
 // Not for the data path: allocates, reads files. No global state; safe to call from any thread.
 #pragma once
 
+#include "etagere/settings/settings.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -16,9 +19,11 @@
 #include <string_view>
 #include <vector>
 
-#include "etagere/settings/settings.hpp"
-
 namespace etagere::app {
+
+/// Larger files are refused. That is a thousand routes with room, and what yaml-cpp can be made to take for a file of
+/// this size (0.4 s, 90 MB for nothing but brackets) is still harmless.
+inline constexpr std::size_t max_config_bytes = std::size_t{384} * 1024;
 
 enum class severity : std::uint8_t { error, warning };
 
@@ -34,7 +39,7 @@ struct config_problem {
 };
 
 struct config_result {
-    settings::settings value;  // to be used only if ok()
+    settings::settings value;              // to be used only if ok()
     std::vector<config_problem> problems;  // in the order of the file
     bool ok() const noexcept;              // no errors; there may be warnings
 };

@@ -42,6 +42,10 @@ public:
         std::map<std::string_view, std::string> seen;
         routes(s_.routes, "routes", seen);
         routes(s_.egress, "egress", seen);
+        // What follows is often nothing but the shadow of an error.
+        if (problems_.has_errors()) {
+            return;
+        }
         unused(s_.stores, "store", "stores", used_stores_);
         unused(s_.upstreams, "upstream", "upstreams", used_upstreams_);
         unserved("routes", s_.routes.size(), settings::listener_role::ingress);
@@ -171,7 +175,7 @@ private:
         }
         used_stores_.push_back(c.store);
         const std::string at = path + ".cache";
-        if (std::ranges::find(s_.stores, c.store, &settings::store::name) == s_.stores.end()) {
+        if (!s_.stores.empty() && std::ranges::find(s_.stores, c.store, &settings::store::name) == s_.stores.end()) {
             error(at + ".store", fmt::format("no store is called \"{}\"", c.store),
                   suggestion(c.store, names(s_.stores)));
         }

@@ -20,10 +20,11 @@ public:
         listeners();
         short_form(d_.store, d_.value.stores, "store", "stores");
         short_form(d_.upstream, d_.value.upstreams, "upstream", "upstreams");
-        if (!written("store") && !written("stores")) {
+        if (d_.value.stores.empty() && !written("store")) {
             d_.value.stores.emplace_back().name = "default";
         }
-        if (!written("upstream") && !written("upstreams")) {
+        const member* upstreams = root_.find("upstreams");
+        if (!written("upstream") && (upstreams == nullptr || upstreams->value.members.empty())) {
             missing("upstream", "upstream: http://127.0.0.1:3000");
         }
         routes();
@@ -85,7 +86,8 @@ private:
         for (settings::route& r : s.routes) {
             choose_upstream(r);
         }
-        if (written("routes") || !listens(settings::listener_role::ingress)) {
+        const bool ingress = written("listen") || listens(settings::listener_role::ingress);
+        if (written("routes") || !ingress) {
             return;
         }
         if (s.upstreams.size() > 1) {

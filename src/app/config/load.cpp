@@ -12,8 +12,6 @@
 namespace etagere::app {
 namespace {
 
-// One byte more than parse_config takes, so that it sees that the file is too large without our reading all of it.
-constexpr std::size_t most_read = 1024 * 1024 + 1;
 constexpr std::size_t largest_secret = 64 * 1024;
 
 std::expected<std::string, std::string> read_file(const std::filesystem::path& path, std::size_t most) {
@@ -61,7 +59,7 @@ config_result load_config(const std::string& path, const environment& env) {
         }
         return content;
     };
-    const auto text = read_file(path, most_read);
+    const auto text = read_file(path, max_config_bytes + 1);  // the one more tells parse_config that it is too large
     if (!text) {
         config_result out;
         out.problems.push_back({.level = severity::error,

@@ -7,7 +7,7 @@
 namespace etagere::app {
 
 bool config_result::ok() const noexcept {
-    return std::ranges::none_of(problems, [](const config_problem& p) { return p.level == severity::error; });
+    return std::ranges::find(problems, severity::error, &config_problem::level) == problems.end();
 }
 
 namespace config {
@@ -68,6 +68,10 @@ void problem_list::add(config_problem p) {
     }
     const auto place = [](const config_problem& q) { return std::pair(q.line, q.column); };
     problems_.insert(std::ranges::upper_bound(problems_, place(p), {}, place), std::move(p));
+}
+
+bool problem_list::has_errors() const noexcept {
+    return std::ranges::find(problems_, severity::error, &config_problem::level) != problems_.end();
 }
 
 std::vector<config_problem> problem_list::take() {

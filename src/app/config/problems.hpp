@@ -21,6 +21,7 @@ public:
 
     void error(mark at, std::string path, std::string message, std::string hint = {});
     void warning(mark at, std::string path, std::string message, std::string code);
+    bool has_errors() const noexcept;
     /// In the order of the file.
     std::vector<config_problem> take();
 

@@ -24,10 +24,10 @@ void reader::error(mark at, std::string message, std::string hint) {
 void reader::wrong_kind(const node& n, std::string_view wanted, std::string hint) {
     switch (n.is) {
         case node::kind::bad: break;  // reported already
-        case node::kind::null: error(n.at, fmt::format("is empty; write {}, or remove the key", wanted), hint); break;
+        case node::kind::null: error(n.at, fmt::format("is empty; this key takes: {}", wanted), hint); break;
         case node::kind::scalar: error(n.at, fmt::format("{} is not {}", quoted(n.text), wanted), hint); break;
-        case node::kind::list: error(n.at, fmt::format("is a list; write {}", wanted), hint); break;
-        case node::kind::map: error(n.at, fmt::format("is a map; write {}", wanted), hint); break;
+        case node::kind::list: error(n.at, fmt::format("is a list; this key takes: {}", wanted), hint); break;
+        case node::kind::map: error(n.at, fmt::format("is a map; this key takes: {}", wanted), hint); break;
     }
 }
 

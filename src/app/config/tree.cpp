@@ -13,7 +13,6 @@
 namespace etagere::app::config {
 namespace {
 
-constexpr std::size_t largest_file = 1024 * 1024;
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most_values = 50'000;
 
@@ -144,19 +143,23 @@ const member* node::find(std::string_view key) const noexcept {
 }
 
 std::optional<node> parse_tree(std::string_view text, problem_list& problems) {
-    if (text.size() > largest_file) {
-        problems.error({}, {}, fmt::format("the file is larger than {} KiB", largest_file / 1024));
+    if (text.size() > max_config_bytes) {
+        problems.error({}, {}, fmt::format("the file is larger than {} KiB", max_config_bytes / 1024));
         return std::nullopt;
     }
     tree_builder builder(problems);
     try {
-        std::istringstream in{std::string(text)};
+        // yaml-cpp takes the end of the file for the end of a quoted scalar; the end of a document is an error there.
+        std::istringstream in{std::string(text) + "\n...\n"};
         YAML::Parser parser(in);
-        if (!parser.HandleNextDocument(builder)) {
+        node root;  // stays `bad` where not even a document begins
+        if (parser.HandleNextDocument(builder)) {
+            root = builder.take();
+        }
+        if (root.is == node::kind::bad || root.is == node::kind::null) {
             problems.error({}, {}, "the file is empty");
             return std::nullopt;
         }
-        node root = builder.take();
         tree_builder second(problems);
         if (parser.HandleNextDocument(second)) {
             problems.error(second.take().at, {}, "a second document; one file holds one configuration");
