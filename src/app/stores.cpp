@@ -1,6 +1,8 @@
 #include "stores.hpp"
 
+#include "etagere/store/memcached.hpp"
 #include "etagere/store/memory.hpp"
+#include "etagere/store/tiers.hpp"
 
 #include <random>
 
@@ -28,7 +30,22 @@ std::shared_ptr<store::store> make_store(const settings::store& s) {
     m.size = s.memory.size;
     m.max_object = s.memory.max_object;
     m.hash_seed = secret_seed();
-    return store::make_memory_store(m);
+    if (!s.memcached) return store::make_memory_store(m);
+
+    store::memcached_options r;
+    for (const settings::memcached_server& server : s.memcached->servers)
+        r.servers.push_back({server.host, server.port});
+    r.key_prefix = s.memcached->key_prefix;
+    r.timeout = s.memcached->timeout;
+    r.connect_timeout = s.memcached->connect_timeout;
+    r.max_object = s.memcached->max_object;
+    r.chunk = s.memcached->chunk;
+    r.sign_key = s.memcached->sign_key;
+    if (s.memory.size == 0) return store::make_memcached_store(r);
+    const auto on_failure = s.memcached->on_failure == settings::store_failure::memory_only
+                                ? store::store_failure::memory_only
+                                : store::store_failure::bypass;
+    return store::make_tiered_store({m, std::move(r), s.memory.local_ttl, on_failure});
 }
 
 observe::store_facts facts_of(const std::string& name, const store::store& s) {
