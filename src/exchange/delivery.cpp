@@ -86,7 +86,8 @@ bool delivery::hold() const noexcept {
 
 net::task<bool> delivery::relay() {
     for (;;) {
-        if (muted_ && !storing_ && dropped_ > most_dropped) {
+        // A client that left a stream will never see its end, nor would we.
+        if (muted_ && !storing_ && (gone_ || dropped_ > most_dropped)) {
             call_.stop();
             co_return true;
         }
@@ -112,7 +113,7 @@ net::task<void> delivery::take(std::string_view piece) {
         if (sent && cache::is_stream(head_)) sent = co_await of_.t_.flush();
         if (!sent) {
             of_.record_.error = error_name(sent.error());
-            muted_ = true;
+            muted_ = gone_ = true;
         }
     }
     if (muted_ && !storing_) dropped_ += piece.size();
@@ -180,7 +181,7 @@ net::task<void> delivery::release() {
     }
     if (!sent) {
         of_.record_.error = error_name(sent.error());
-        muted_ = true;
+        muted_ = gone_ = true;
     }
 }
 

@@ -51,6 +51,7 @@ private:
     bool tagging_ = false;       // an ETag of ours is wanted, once the whole body is here
     bool released_ = false;      // the head went out
     bool muted_ = false;         // the client has all it gets: 304, HEAD, or it is gone
+    bool gone_ = false;          // it is gone
     bool releasing_ = false;     // release() is running beside a read
     std::string bytes_;          // held, and kept for the store
     std::uint64_t dropped_ = 0;  // read without anybody wanting it
