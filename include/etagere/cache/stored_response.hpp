@@ -28,9 +28,9 @@ struct stored_response {
         friend bool operator==(const selector&, const selector&) = default;
     };
     std::vector<selector> selecting;
-    wall_time request_time{};   // when the request that brought (or last freshened) it was sent
-    wall_time response_time{};  // when its head arrived
-    seconds age_value{0};       // Age field as received (RFC 9111 §5.1); not in `header`, and needed after a restart
+    wall_time request_time;   // when the request that brought (or last freshened) it was sent
+    wall_time response_time;  // when its head arrived
+    seconds age_value{0};     // Age field as received (RFC 9111 §5.1); not in `header`, and needed after a restart
     std::uint64_t body_size = 0;
     bool always_validate = false;  // kept by a route rule on the condition that the origin is asked every time
     bool own_etag = false;         // the ETag in `header` was made by us: good for clients, never sent to the origin

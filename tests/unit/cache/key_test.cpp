@@ -147,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(Examples, Query,
                                            query_case{"EncodedNameSorts", "/p?b=1&%61=1", "/p?%61=1&b=1"},
                                            query_case{"BrokenEncoding", "/p?%6=1&%=2&b", "/p?%=2&%6=1&b"},
                                            query_case{"LowerHexDigits", "/p?%7a=1&y=2", "/p?y=2&%7a=1"},
+                                           query_case{"UpperHexDigits", "/p?%4A=1&I=2&%zz=3", "/p?%zz=3&I=2&%4A=1"},
+                                           query_case{"PlusIsASpace", "/p?b=1&a+b=2&a%20=3", "/p?a%20=3&a+b=2&b=1"},
                                            query_case{"EncodedIgnoredNameIsKept", "/p?utm%5Fx=1", "/p?utm%5Fx=1"},
                                            // CVE-2020-28473 and its kin: the origin may read id=2 here
                                            query_case{"SemicolonEndsTheRules", "/p?utm_x=1;id=2&a=1",
