@@ -51,7 +51,7 @@ bool is_codec_owned(field_id id) noexcept {
 }
 
 bool is_withheld(field_id id, std::string_view name) noexcept {
-    if (id != field_id::other) return false;
+    if (id != field_id::other || name.empty()) return false;
     const char first = static_cast<char>(name.front() | 0x20);
     if (first != 'x' && first != 'p' && first != 'h') return false;  // most names are none of them: decided here
     return std::ranges::any_of(withheld, [&](std::string_view w) { return iequals(w, name); });
@@ -63,7 +63,7 @@ bool is_underscore_twin(std::string_view name) noexcept {
     std::ranges::replace_copy(name, hyphens.begin(), '_', '-');
     const std::string_view twin(hyphens.data(), name.size());
     const field_id id = find_field_id(twin);
-    return id != field_id::other || is_withheld(id, twin);
+    return id != field_id::other || is_withheld(id, twin) || starts_with(twin, "X-Forwarded-");
 }
 
 bool is_forbidden_trailer(field_id id, std::string_view name) noexcept {

@@ -224,8 +224,9 @@ TEST(H1Request, UnderscoresAreKeptOnlyOnRequestAndNeverAsTwins) {
     head_limits limits;
     limits.keep_underscores = true;
     const auto [taken, head] =
-        request(get_with({"my_header: 1", "X_Forwarded_Host: evil", "Content_Length: 5", "X_HTTP_Method_Override: PUT",
-                          "x_original-url: /", "a_name_that_is_longer_than_any_that_matters: 2"}),
+        request(get_with({"my_header: 1", "X_Forwarded_Host: evil", "X-Forwarded_Ssl: on", "Content_Length: 5",
+                          "X_HTTP_Method_Override: PUT", "x_original-url: /",
+                          "a_name_that_is_longer_than_any_that_matters: 2"}),
                 limits);
     EXPECT_EQ(verdict(taken), "ok");
     EXPECT_THAT(list(head.header),
