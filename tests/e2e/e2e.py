@@ -89,6 +89,19 @@ class EndToEnd(unittest.TestCase):
         self.addCleanup(client.close)
         return client
 
+    def kept(self, client, target, fields=(), of=None, method="GET"):
+        """The answer to a request that makes étagère keep something, once it is kept: memcached is written behind the
+        answer, and nobody waits for that but a test."""
+        etagere = of or self.etagere
+        before = self.puts(etagere)
+        answer = client.ask(method, target, fields)
+        wait_until(lambda: self.puts(etagere) > before, f"étagère to keep {target}")
+        return answer
+
+    @staticmethod
+    def puts(etagere):
+        return etagere.metric("etagere_store_operations_total", op="put", result="ok")
+
     def assertSame(self, response, status, body=None, why=None):
         self.assertEqual(response.status, status, response)
         if body is not None and response.body != body:

@@ -71,7 +71,7 @@ class WhatEveryStoreDoes:
     def test_a_page_is_rendered_once_for_a_hundred_requests(self):
         origin, before = self.origin()
         client = self.client()
-        first = client.get(self.target)
+        first = self.kept(client, self.target)
         self.assertSame(first, 200, origin.body, "miss_cold")
         for _ in range(100):
             answer = client.get(self.target)
@@ -82,7 +82,7 @@ class WhatEveryStoreDoes:
     def test_a_client_that_has_the_page_gets_304_and_nothing_is_rendered(self):
         origin, before = self.origin()
         client = self.client()
-        self.assertSame(client.get(self.target), 200, origin.body)
+        self.assertSame(self.kept(client, self.target), 200, origin.body)
         whole = client.received
         for _ in range(100):
             answer = client.get(self.target, {"If-None-Match": origin["ETag"]})
@@ -96,14 +96,14 @@ class WhatEveryStoreDoes:
     def test_a_cold_conditional_request_fills_the_cache_and_still_gets_304(self):
         origin, before = self.origin()
         client = self.client()
-        self.assertSame(client.get(self.target, {"If-None-Match": origin["ETag"]}), 304, b"")
+        self.assertSame(self.kept(client, self.target, {"If-None-Match": origin["ETag"]}), 304, b"")
         self.assertSame(client.get(self.target), 200, origin.body, "revalidated")
         self.assertEqual(self.since(before)[0], 1)
 
     def test_head_fills_the_cache(self):
         origin, before = self.origin()
         client = self.client()
-        head = client.ask("HEAD", self.target)
+        head = self.kept(client, self.target, method="HEAD")
         self.assertSame(head, 200, b"", "miss_cold")
         self.assertEqual(head["ETag"], origin["ETag"])
         self.assertSame(client.get(self.target), 200, origin.body, "revalidated")
@@ -114,7 +114,7 @@ class WhatEveryStoreDoes:
         origin, before = self.origin()
         opaque = origin["ETag"][3:-1]
         client = self.client()
-        self.assertSame(client.get(self.target), 200, origin.body)
+        self.assertSame(self.kept(client, self.target), 200, origin.body)
         for form in (f'W/"{opaque}"', f'"{opaque}"', f'"other", W/"{opaque}"', f'W/"{opaque}","other"', "*",
                      opaque, f'/"{opaque}'):
             with self.subTest(form):
@@ -129,7 +129,7 @@ class WhatEveryStoreDoes:
     def test_a_date_alone_is_a_validator_too(self):
         origin, before = self.origin()
         client = self.client()
-        self.assertSame(client.get(self.target), 200, origin.body)
+        self.assertSame(self.kept(client, self.target), 200, origin.body)
         self.assertSame(client.get(self.target, {"If-Modified-Since": origin["Last-Modified"]}), 304, b"")
         # RFC 9110 §13.1.3: a tag that does not match counts, however good the date is.
         answer = client.get(self.target, {"If-Modified-Since": origin["Last-Modified"], "If-None-Match": '"other"'})
@@ -139,9 +139,9 @@ class WhatEveryStoreDoes:
     def test_a_change_behind_the_cache_is_seen_at_once(self):
         origin, before = self.origin()
         client = self.client()
-        self.assertSame(client.get(self.target), 200, origin.body)
+        self.assertSame(self.kept(client, self.target), 200, origin.body)
         rails.change(self.number, name="Changed in the database")
-        changed = client.get(self.target, {"If-None-Match": origin["ETag"]})
+        changed = self.kept(client, self.target, {"If-None-Match": origin["ETag"]})
         self.assertSame(changed, 200, why="revalidated_changed")
         self.assertEqual(json.loads(changed.body)["products"][0]["name"], "Changed in the database")
         self.assertNotEqual(changed["ETag"], origin["ETag"])
@@ -154,7 +154,7 @@ class WhatEveryStoreDoes:
     def test_a_change_through_the_cache_is_seen_at_once(self):
         origin, _ = self.origin()
         client = self.client()
-        self.assertSame(client.get(self.target), 200, origin.body)
+        self.assertSame(self.kept(client, self.target), 200, origin.body)
         body = json.dumps({"price_cents": 4711}).encode()
         written = client.ask("PUT", f"/api/products/{(self.number - 1) * 100 + 1}",
                              {"Content-Type": "application/json"}, body)
@@ -171,19 +171,25 @@ class WhatEveryStoreDoes:
                 return client.get(self.target)
         for answer in many(16, crowd):
             self.assertSame(answer, 200, origin.body)
-        self.assertEqual(self.since(before)[0], 1)
+        # Whoever comes after the leader's answer and before memcached has it makes Rails render once more.
+        self.assertLessEqual(self.since(before)[0], 3 if self.STORE == MEMCACHED else 1)
+        self.assertSame(self.client().get(self.target), 200, origin.body)
+        before = rails.counters()
         for answer in many(16, crowd):
             self.assertSame(answer, 200, origin.body)
         renders, requests = self.since(before)
-        self.assertEqual(renders, 1)
-        self.assertLess(requests, 32, "nothing was shared")
+        self.assertEqual(renders, 0)
+        self.assertLess(requests, 16, "nothing was shared")
 
     def test_what_belongs_to_one_answer_is_not_replayed(self):
         origin, _ = self.origin()
         client = self.client()
-        first, second, third = (client.get(self.target) for _ in range(3))
-        self.assertEqual(len({answer["X-Request-Id"] for answer in (first, second, third)}), 3)
-        self.assertTrue(second["X-Runtime"] is None or second["X-Runtime"] != first["X-Runtime"])
+        first = self.kept(client, self.target)
+        second, third = (client.get(self.target) for _ in range(2))
+        for name in ("X-Request-Id", "X-Runtime"):
+            self.assertIn(name, first.fields)
+            for answer in (second, third):
+                self.assertNotEqual(answer[name], first[name])
         for answer in (second, third):
             self.assertEqual((answer["Vary"], answer["Content-Type"], answer["Last-Modified"], answer["Cache-Control"]),
                              (origin["Vary"], origin["Content-Type"], origin["Last-Modified"], origin["Cache-Control"]))
@@ -217,9 +223,9 @@ class WhatEveryStoreDoes:
         bodies = {name: self.origin(target, {"Authorization": f"Bearer {name}"})[0].body for name in ("alice", "bob")}
         nobody, before = self.origin(target)
         client = self.client()
-        for _ in range(10):
+        for ask in [self.kept] + 9 * [Counted.get]:
             for name, body in bodies.items():
-                answer = client.get(target, hostname("kept.test", {"Authorization": f"Bearer {name}"}))
+                answer = ask(client, target, hostname("kept.test", {"Authorization": f"Bearer {name}"}))
                 self.assertSame(answer, 200, body)
                 self.assertEqual(json.loads(answer.body)["customer"], name)
         renders, requests = self.since(before)
@@ -234,7 +240,7 @@ class WhatEveryStoreDoes:
         origin, before = self.origin(target, {"Authorization": "Bearer carol"})
         client = self.client()
         fields = hostname("kept.test", {"Authorization": "Bearer carol"})
-        self.assertSame(client.get(target, fields), 200, origin.body, "miss_cold")
+        self.assertSame(self.kept(client, target, fields), 200, origin.body, "miss_cold")
         for _ in range(3):
             self.assertSame(client.get(target, fields), 200, origin.body, "revalidated")
         self.assertSame(client.get(target, {**fields, "If-None-Match": origin["ETag"][1:-1]}), 304, b"")
@@ -244,9 +250,9 @@ class WhatEveryStoreDoes:
         target = f"/mine/products?page={self.number}"
         origin, before = self.origin(target)
         client = self.client()
-        for _ in range(3):
+        for ask in (self.kept, Counted.get, Counted.get):
             for cookie in ("session=a", "session=b"):
-                self.assertSame(client.get(target, hostname("kept.test", {"Cookie": cookie})), 200, origin.body)
+                self.assertSame(ask(client, target, hostname("kept.test", {"Cookie": cookie})), 200, origin.body)
         self.assertEqual(self.since(before), (2, 6))
 
     def test_private_pages_are_not_kept_without_such_a_route(self):
@@ -272,7 +278,7 @@ class WithMemcached(WhatEveryStoreDoes, RailsTest):
 
     def test_another_sidecar_shares_what_is_kept(self):
         origin, before = self.origin()
-        self.assertSame(self.client().get(self.target), 200, origin.body, "miss_cold")
+        self.assertSame(self.kept(self.client(), self.target), 200, origin.body, "miss_cold")
         other = self.start()
         self.addCleanup(other.stop)
         client = self.client(other)
@@ -283,7 +289,7 @@ class WithMemcached(WhatEveryStoreDoes, RailsTest):
     def test_what_is_kept_outlives_the_sidecar(self):
         origin, before = self.origin()
         short = self.start()
-        self.assertSame(self.client(short).get(self.target), 200, origin.body, "miss_cold")
+        self.assertSame(self.kept(self.client(short), self.target, of=short), 200, origin.body, "miss_cold")
         short.stop()
         self.assertSame(self.client().get(self.target), 200, origin.body, "revalidated")
         self.assertEqual(self.since(before)[0], 1)
@@ -299,8 +305,8 @@ class WhenMemcachedDies(RailsTest):
     def test_answers_stay_right_and_the_cache_comes_back(self):
         origin, before = self.origin()
         client = self.client()
-        for _ in range(5):
-            self.assertSame(client.get(self.target), 200, origin.body)
+        for ask in [self.kept] + 4 * [Counted.get]:
+            self.assertSame(ask(client, self.target), 200, origin.body)
         self.assertEqual(self.since(before)[0], 1)
 
         self.memcached.process.kill()               # no farewell: as the kernel does it when memory is short
