@@ -37,6 +37,20 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return d[a.size()][b.size()];
 }
 
+/// Control characters as \xNN.
+std::string printable(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f) {
+            out += fmt::format("\\x{:02x}", byte);
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 void problem_list::error(mark at, std::string path, std::string message, std::string hint) {
@@ -66,6 +80,10 @@ void problem_list::add(config_problem p) {
         more_ = true;
         return;
     }
+    // Whatever is in the file, a message is one line and does not drive a terminal.
+    for (std::string* part : {&p.path, &p.message, &p.hint}) {
+        *part = printable(*part);
+    }
     const auto place = [](const config_problem& q) { return std::pair(q.line, q.column); };
     problems_.insert(std::ranges::upper_bound(problems_, place(p), {}, place), std::move(p));
 }
@@ -90,17 +108,14 @@ std::vector<config_problem> problem_list::take() {
 }
 
 std::string quoted(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    std::string out = "\"";
-    for (const char c : text.substr(0, longest)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) {
-            out += fmt::format("\\x{:02x}", byte);
-        } else {
-            out += c;
-        }
+    std::size_t longest = 60;
+    if (text.size() <= longest) {
+        return fmt::format("\"{}\"", text);
     }
-    return out + (text.size() > longest ? "…\"" : "\"");
+    while ((static_cast<unsigned char>(text[longest]) & 0xc0U) == 0x80U) {  // not inside a character of UTF-8
+        --longest;
+    }
+    return fmt::format("\"{}…\"", text.substr(0, longest));
 }
 
 std::string joined(const std::vector<std::string_view>& words) {

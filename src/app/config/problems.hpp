@@ -1,4 +1,4 @@
-// Where the problems of one file are collected.
+// Where the problems of one file are collected; what they say is made fit for a terminal here.
 #pragma once
 
 #include "etagere/app/config.hpp"
@@ -33,7 +33,7 @@ private:
     bool more_ = false;
 };
 
-/// `text` in double quotes, fit for one line of a terminal: control characters as \xNN, cut after 60 bytes.
+/// `text` in double quotes, cut after 60 bytes.
 std::string quoted(std::string_view text);
 /// "a, b, c"
 std::string joined(const std::vector<std::string_view>& words);

@@ -16,6 +16,50 @@ namespace {
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most_values = 50'000;
 
+/// Bytes of the character that `text` starts with (RFC 3629 §4); 0 where it is none.
+std::size_t character(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const auto between = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+    const auto tail = [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            if (!between(i, 0x80, 0xbf)) {
+                return std::size_t{0};
+            }
+        }
+        return to;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) {
+        return 1;
+    }
+    if (first >= 0xc2 && first <= 0xdf) {
+        return tail(1, 2);
+    }
+    if (first >= 0xe0 && first <= 0xef) {
+        // neither overlong nor a surrogate
+        return between(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) ? tail(2, 3) : 0;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        return between(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) ? tail(2, 4) : 0;
+    }
+    return 0;
+}
+
+/// Where `text` stops being UTF-8.
+std::optional<mark> not_utf8(std::string_view text) {
+    mark at;
+    while (!text.empty()) {
+        const std::size_t n = character(text);
+        if (n == 0) {
+            return at;
+        }
+        at = text.front() == '\n' ? mark{.line = at.line + 1, .column = 1}
+                                  : mark{.line = at.line, .column = at.column + 1};
+        text.remove_prefix(n);
+    }
+    return std::nullopt;
+}
+
 mark place(const YAML::Mark& m) {
     return {.line = m.line + 1, .column = m.column + 1};
 }
@@ -145,6 +189,10 @@ const member* node::find(std::string_view key) const noexcept {
 std::optional<node> parse_tree(std::string_view text, problem_list& problems) {
     if (text.size() > max_config_bytes) {
         problems.error({}, {}, fmt::format("the file is larger than {} KiB", max_config_bytes / 1024));
+        return std::nullopt;
+    }
+    if (const auto at = not_utf8(text)) {
+        problems.error(*at, {}, "the file is not UTF-8 text");
         return std::nullopt;
     }
     tree_builder builder(problems);

@@ -20,6 +20,14 @@ std::vector<std::string> problems(std::string_view text) {
     return config_world().problems(text);
 }
 
+std::string repeated(std::string_view what, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) {
+        out += what;
+    }
+    return out;
+}
+
 // The wording that the documentation promises, to the letter.
 TEST(ConfigProblems, AreShownLikeACompilersErrors) {
     const auto r = config_world().parse(R"(version: 1
@@ -110,6 +118,18 @@ TEST(Syntax, ErrorsHaveTheirPlace) {
     EXPECT_THAT(problems("a: 'x"), ElementsAre(StartsWith("2:1: illegal document indicator")));
     EXPECT_THAT(problems("a: {b: c"), ElementsAre(HasSubstr("2:1:")));
     EXPECT_THAT(problems("a: b: c\n"), ElementsAre(StartsWith("1:")));
+    // yaml-cpp repeats the character itself
+    EXPECT_THAT(problems("a: \"\\\x01\""), ElementsAre(HasSubstr("unknown escape character: \\x01")));
+}
+
+TEST(Syntax, AFileIsUtf8) {
+    EXPECT_THAT(problems(with_upstream("# \xc3\xa9 \xe2\x82\xac \xed\x9f\xbf \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf\n")),
+                IsEmpty());
+    for (const char* wrong : {"\x80", "\xbf", "\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xe2\x82", "\xed\xa0\x80",
+                              "\xf0\x80\x80\xaf", "\xf0\x9f\x98", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff\xfe"}) {
+        EXPECT_THAT(problems(with_upstream(fmt::format("# \xc3\xa9{}", wrong))),
+                    ElementsAre("4:4: the file is not UTF-8 text"));
+    }
 }
 
 TEST(Syntax, AFileHasOneDocumentThatIsAMap) {
@@ -162,6 +182,8 @@ TEST(Keys, UnknownOnesAreErrorsWithTheNearestName) {
     EXPECT_THAT(problems(with_upstream("Workers: 1")), ElementsAre(HasSubstr("did you mean \"workers\"?")));
     EXPECT_THAT(problems(with_upstream(fmt::format("{}: 1", std::string(500, 'x')))),
                 ElementsAre(HasSubstr("…: unknown key")));
+    EXPECT_THAT(problems(with_upstream("aa" + repeated("é", 100) + ": 1")),
+                ElementsAre(HasSubstr("4:1: aa" + repeated("é", 29) + "…: unknown key")));
     // A terminal is not driven by a configuration.
     EXPECT_THAT(problems(with_upstream("\"a\\x1b[2J\": 1")), ElementsAre(HasSubstr("a\\x1b[2J: unknown key")));
 }
@@ -226,14 +248,6 @@ TEST(Limits, HoldAgainstAnAliasBomb) {
     EXPECT_THAT(found, Contains(HasSubstr("aliases are not supported")));
     EXPECT_EQ(found.size(), 101U);  // the first hundred, and one that says so
     EXPECT_EQ(found.back(), "0:0: more problems follow that are not shown");
-}
-
-std::string repeated(std::string_view what, int times) {
-    std::string out;
-    for (int i = 0; i < times; ++i) {
-        out += what;
-    }
-    return out;
 }
 
 TEST(Limits, HoldAgainstDeepNestingAndLargeFilesAtOnce) {
