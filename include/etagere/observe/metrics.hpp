@@ -32,7 +32,6 @@ public:
     void upstream(std::string_view name) { names_.upstreams.add(name); }
 
     worker_counters& of(unsigned worker) noexcept { return *workers_[worker]; }
-    unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
 
     /// Replaces the sources; after a reload, those of the new snapshot.
     void read_from(fact_sources sources);
