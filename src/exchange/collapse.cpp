@@ -94,6 +94,13 @@ void collapse_table::remember_not_kept(std::string_view key, steady_time now, mi
     remember(s, key, now).not_kept_until = now + how_long;
 }
 
+bool collapse_table::not_kept(std::string_view key, steady_time now) const {
+    const shard& s = shard_of(key);
+    const std::scoped_lock lock(s.mutex);
+    const auto it = s.remembered.find(key);
+    return it != s.remembered.end() && it->second.not_kept_until > now;
+}
+
 void collapse_table::forget_not_kept(std::string_view key) {
     shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);

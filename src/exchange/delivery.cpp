@@ -1,6 +1,7 @@
 #include "delivery.hpp"
 
 #include "etagere/http/date.hpp"
+
 #include "forwarding.hpp"
 #include "keep.hpp"
 
@@ -72,7 +73,7 @@ void delivery::give_up_storing(reason why) {
     storing_ = false;
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
-    if (head_.status < 500 && of_.rules().collapse) {
+    if (head_.status < 500) {
         of_.state_.collapse().remember_not_kept(of_.key_, of_.state_.on().now().steady, of_.rules().hit_for_miss);
     }
 }
@@ -173,7 +174,11 @@ net::task<void> delivery::release() {
     }
     result<void> sent = co_await of_.t_.send_head(head_);
     if (sent && !bytes_.empty()) sent = co_await of_.t_.send(bytes_);
-    if (sent && (bytes_.empty() || cache::is_stream(head_))) sent = co_await of_.t_.flush();
+    // A head whose body has no known length may be a stream: it goes out now. Otherwise it travels with the first
+    // piece.
+    const bool open_ended =
+        head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none;
+    if (sent && (open_ended || releasing_)) sent = co_await of_.t_.flush();
     first_byte();
     if (of_.request_.verb == http::method::head || !head_.body.has_body()) {
         if (sent) sent = co_await of_.t_.finish(nullptr);

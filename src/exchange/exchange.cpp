@@ -62,12 +62,6 @@ net::task<void> exchange::options_for_us() {
     (void)co_await t_.answer(a);
 }
 
-bool exchange::conditional_or_ranged() const noexcept {
-    using http::field_id;
-    const http::fields& h = request_.header;
-    return h.has(field_id::range) || h.has(field_id::if_range);
-}
-
 // ------------------------------------------------------------------------------------------------ the cached way
 
 net::task<void> exchange::cached() {
@@ -78,7 +72,7 @@ net::task<void> exchange::cached() {
         next then = co_await from_store();
         if (then == next::done) co_return;
         // A part of something that is not here whole: fetching all of it for this client could cost more than it saves.
-        if (!chosen_ && conditional_or_ranged()) {
+        if (!chosen_ && request_.header.has(http::field_id::range)) {
             record_.why = reason::pass_range;
             co_await pass();
             co_return;
@@ -155,7 +149,7 @@ net::task<exchange::next> exchange::from_store() {
 
 net::task<exchange::next> exchange::join_others() {
     if (!rules().collapse) {
-        // Still remembered: a key whose answers are not kept gets the client's own conditions forwarded.
+        alone_ = state_.collapse().not_kept(key_, state_.on().now().steady);
         co_return next::origin;
     }
     const collapse_table::joined joined = state_.collapse().join(key_, state_.on().now().steady);

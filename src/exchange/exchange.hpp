@@ -52,7 +52,6 @@ private:
     const settings::settings& config() const noexcept { return runtime_->config; }
     const cache::policy& rules() const noexcept { return route_->policy; }
     store::store& kept() const noexcept { return *runtime_->stores[route_->store]; }
-    bool conditional_or_ranged() const noexcept;
 
     friend class delivery;
 
@@ -69,7 +68,7 @@ private:
     store::object_ptr chosen_;  // the variant this request selects; null without
     cache::reuse_decision decision_;
     leadership lead_;
-    bool alone_ = false;    // not collapsed: remembered as not kept, or a leader's answer was not for us
+    bool alone_ = false;    // the answer is not expected to be kept: the client's own condition goes to the origin
     bool in_full_ = false;  // a validation turned out to be about another response: ask without a condition
 
     observe::record record_;

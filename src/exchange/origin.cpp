@@ -176,7 +176,6 @@ net::task<void> exchange::switch_protocols(upstream::call& call) {
 }
 
 void exchange::invalidate(const http::response_head& answer) {
-    if (!rules().enabled && request_.verb == http::method::get) return;
     std::vector<std::string> targets = cache::invalidated_targets(request_, answer);
     if (targets.empty()) return;
     const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;

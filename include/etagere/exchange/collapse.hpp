@@ -56,6 +56,7 @@ public:
     /// Requests for `key` are not collapsed for `how_long` (hit-for-miss: else N clients would wait in line for answers
     /// that are never shared). forget_not_kept() when an answer was kept after all.
     void remember_not_kept(std::string_view key, steady_time now, milliseconds how_long);
+    bool not_kept(std::string_view key, steady_time now) const;
     void forget_not_kept(std::string_view key);
 
     /// An unsafe request succeeded for `key` (RFC 9111 §4.4): what was asked before `now` is not stored any more,
