@@ -218,10 +218,13 @@ void publisher::touch_entity(const change& c, const record::entity_layout& layou
     }
 }
 
+// Only what was seen: a fresh answer with the same bytes may have been put since.
 outcome publisher::drop(const change& c) {
+    const object& seen = *c.object;
     return update_meta(c, [&](std::vector<record::variant>& variants) {
         return std::erase_if(variants, [&](const record::variant& v) {
-                   return v.response.selecting == c.object->response.selecting && v.entity == c.object->entity;
+                   return v.response.selecting == seen.response.selecting && v.entity == seen.entity &&
+                          v.response.response_time == seen.response.response_time;
                }) != 0;
     });
 }

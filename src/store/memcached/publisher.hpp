@@ -22,7 +22,7 @@ struct change {
         put,
         freshen,
         restore,  // freshen, or put it again where the remote level has lost it
-        drop,     // forget this variant; where the object names an entity, only if it still has that
+        drop,     // forget this variant; where the object names an entity, only if it is still that very answer
     };
     kind what = kind::put;
     std::string key;

@@ -192,7 +192,9 @@ void memory_store::attach(std::string_view key, const object& head, object_ptr w
 }
 
 void memory_store::drop(std::string_view key, const object& like, moment now) {
-    drop_if(key, now, [&](const object& kept) { return !kept.body && same_bytes(kept, like); });
+    drop_if(key, now, [&](const object& kept) {
+        return !kept.body && kept.response.response_time == like.response.response_time && same_bytes(kept, like);
+    });
 }
 
 store::totals memory_store::memory_totals() const {

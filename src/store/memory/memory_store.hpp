@@ -43,7 +43,7 @@ public:
     void adopt(std::string_view key, std::vector<object_ptr> variants, std::uint64_t changes, moment now);
     /// Replaces `head` by `whole` where it is still there.
     void attach(std::string_view key, const object& head, object_ptr whole, moment now);
-    /// Forgets this one variant where it still has these bytes.
+    /// Forgets this one answer, if it is still here and still without its body.
     void drop(std::string_view key, const object& like, moment now);
     /// Whether this body may be kept here.
     bool fits(const object& o) const noexcept;
