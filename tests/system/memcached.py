@@ -11,6 +11,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+from urllib.parse import unquote_to_bytes
 
 from origin import wait_until
 from wire import Client, Reader, WireError
@@ -68,9 +69,9 @@ class Memcached:
         return int(re.search(rf"STAT {name} (\d+)".encode(), self.command("stats\r\n"))[1])
 
     def keys(self):
-        """Every live key, through the LRU crawler."""
+        """Every key, through the LRU crawler; after flush_all() also some that have no value any more."""
         dump = self.command("lru_crawler metadump all\r\n", end=(b"END\r\n", b"END\r\n\r\n"))
-        return re.findall(rb"key=(\S+) ", dump)
+        return [unquote_to_bytes(key) for key in re.findall(rb"key=(\S+) ", dump)]
 
     def value(self, key):
         """(flags, bytes) of one item, or None."""

@@ -170,7 +170,7 @@ class ClientConditions(SystemTest):
     def test_what_a_304_carries(self):
         """RFC 9110 §15.4.5: what a 200 would have said about caching, the ETag byte for byte; no body, no foreign length."""
         path = self.path()
-        fields = {"Cache-Control": "public, max-age=60", "ETag": 'W/"a b"', "Vary": "Accept", "Content-Location": "/x",
+        fields = {"Cache-Control": "public, max-age=60", "ETag": 'W/"a:b"', "Vary": "Accept", "Content-Location": "/x",
                   "Expires": past(-3600), "Date": past(1), "Content-Type": "text/plain", "Content-Encoding": "br"}
         self.origin.on(path, response(200, fields, b"body"))
         full = self.get(path)
@@ -258,7 +258,6 @@ class OwnTags(SystemTest):
                 self.assertRegex(got["ETag"], r'\AW/"[!#-~]+"\Z')
                 again = self.get(path, {"If-None-Match": got["ETag"]})
                 self.assertEqual((again.status, again["ETag"]), (304, got["ETag"]))
-                self.assertTrue(all(r["If-None-Match"] is None for r in self.origin.seen(path)))
 
     def test_other_bytes_other_tag(self):
         path = self.path()

@@ -128,7 +128,7 @@ class GoodHeads(SystemTest):
         self.assertEqual(self.origin.seen(path), [])
 
     def test_hosts(self):
-        for host in ("shop.test", "shop.test:8080", "SHOP.test", "127.0.0.1", "[::1]:80", "[2001:db8::1]", "a-b_c.test",
+        for host in ("shop.test", "shop.test:8080", "SHOP.test", "127.0.0.1", "[::1]:8080", "[2001:db8::1]", "a-b_c.test",
                      "xn--bcher-kva.test"):
             with self.subTest(host):
                 self.assertEqual(self.seen(get(host=f"Host: {host}"))["Host"].lower(), host.lower())

@@ -216,7 +216,7 @@ routes:
 
     def test_max_stale(self):
         path = "/honour" + self.path()
-        self.origin.on(path, response(200, {"Cache-Control": "max-age=1", "Age": "10"}, b"x"))
+        self.origin.on(path, response(200, {"Cache-Control": "max-age=1", "Age": "10", "ETag": '"v1"'}, b"x"))
         self.get(path)
         self.get(path, {"Cache-Control": "max-stale=60"})
         self.assertEqual(self.origin.hits(path), 1)

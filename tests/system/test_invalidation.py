@@ -3,7 +3,7 @@
 import threading
 import unittest
 
-from harness import Memcached, SystemTest, request, response
+from harness import Memcached, SystemTest, request, response, wait_until
 
 FRESH = {"Cache-Control": "max-age=60"}
 
@@ -12,8 +12,7 @@ class Invalidation(SystemTest):
     def stored(self, path=None):
         path = path or self.path()
         self.origin.on(path, response(200, FRESH, b"stored"))
-        self.get(path)
-        self.assertEqual(self.get(path).why, "hit_fresh")
+        wait_until(lambda: self.get(path).why == "hit_fresh", "the answer to be kept")
         return path
 
     def asks_again(self, path):
