@@ -69,9 +69,23 @@ class Memcached:
         return int(re.search(rf"STAT {name} (\d+)".encode(), self.command("stats\r\n"))[1])
 
     def keys(self):
-        """Every key, through the LRU crawler; after flush_all() also some that have no value any more."""
+        """Every key, through the LRU crawler. It may overlook what was stored a moment ago, and after flush_all() list
+        what has no value any more: see records()."""
         dump = self.command("lru_crawler metadump all\r\n", end=(b"END\r\n", b"END\r\n\r\n"))
         return [unquote_to_bytes(key) for key in re.findall(rb"key=(\S+) ", dump)]
+
+    def records(self, enough=lambda found: True):
+        """All items as {key: (flags, bytes)}, once they are `enough`."""
+        found = {}
+
+        def complete():
+            found.clear()
+            found.update((key, self.value(key)) for key in sorted(self.keys()))
+            for key in [key for key, value in found.items() if value is None]:
+                del found[key]
+            return enough(found)
+        wait_until(complete, "memcached to list what it holds")
+        return dict(found)
 
     def value(self, key):
         """(flags, bytes) of one item, or None."""
