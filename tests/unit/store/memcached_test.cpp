@@ -277,7 +277,7 @@ TEST_F(Memcached, VariantsOfSeveralWritersAreMerged) {
 
 // security-catalogue S241: the server's items are smaller than our chunks.
 TEST(MemcachedItemLimit, WhatDoesNotFitIsCountedAndNeverHalfThere) {
-    testing::real_memcached small({"-I", "600k"});
+    testing::real_memcached small({"-I", "512k"});
     memcached_options o = options_for({small.address()});
     o.chunk = 900 << 10U;
     o.max_object = 2 << 20U;
