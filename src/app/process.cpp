@@ -34,12 +34,13 @@ log::level level_of(settings::log_level l) {
     return log::level::error;
 }
 
-std::shared_ptr<observe::log_output> open_output(const std::string& where) {
+result<std::shared_ptr<observe::log_output>> open_output(const std::string& where) {
     auto out = observe::log_output::open(where);
-    if (out) return *out;
-    log::error(component, "log_output_failed", "the access log goes to stderr instead",
-               {{"output", where}, {"err", out.error().message()}});
-    return std::make_shared<observe::log_output>(2);
+    if (!out) {
+        log::error(component, "log_output_failed", "the access log cannot be opened",
+                   {{"output", where}, {"err", out.error().message()}});
+    }
+    return out;
 }
 
 void log_problems(const std::vector<config_problem>& problems) {
@@ -133,9 +134,13 @@ process::process(settings::settings first, std::function<config_result()> load)
     app_log_lane_ = log_writer_.open_lane(std::make_shared<observe::log_output>(1));
     log::attach(app_log_lane_);
     log::set_level(level_of(first.observability.log_level));
-    access_log_ = std::make_unique<observe::access_log>(log_writer_, worker_count_,
-                                                        access_options_of(first.observability.access_log),
-                                                        open_output(first.observability.access_log.output));
+    const settings::access_log& access = first.observability.access_log;
+    const auto output = open_output(access.output);
+    if (!output) {
+        exit_code_ = exit_unreachable;
+        return;
+    }
+    access_log_ = std::make_unique<observe::access_log>(log_writer_, worker_count_, access_options_of(access), *output);
     auto made = assemble(std::move(first), nullptr, metrics_);
     if (made) {
         running_ = std::move(*made);
@@ -150,11 +155,6 @@ process::~process() {
     workers_.clear();
     log_writer_.flush(milliseconds{2000});
     log::attach(nullptr);
-}
-
-void process::configure_logs(const settings::observability& o) {
-    log::set_level(level_of(o.log_level));
-    access_log_->configure(access_options_of(o.access_log), open_output(o.access_log.output));
 }
 
 result<void> process::listen(const settings::settings& config) {
@@ -236,6 +236,8 @@ void process::reload() {
     }
     auto made = assemble(std::move(next.value), running_.get(), metrics_);
     if (!made) return failed(made.error());
+    const auto output = open_output((*made)->config.observability.access_log.output);
+    if (!output) return failed("cannot open the access log: " + output.error().message());
     const result<void> bound = listen((*made)->config);
     if (!bound) return failed("cannot listen: " + bound.error().message());
     running_ = std::move(*made);
@@ -246,7 +248,8 @@ void process::reload() {
             it->second->configure(admin_options_of(l, running_->config));
         }
     }
-    configure_logs(running_->config.observability);
+    log::set_level(level_of(running_->config.observability.log_level));
+    access_log_->configure(access_options_of(running_->config.observability.access_log), *output);
     set_sources();
     last_reload_failed_ = false;
     metrics_.config_reloaded(true, control_.now().wall);

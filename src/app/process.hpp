@@ -55,7 +55,6 @@ private:
     void finish(int code);
     std::uint32_t open_connections() const;
     void set_sources();
-    void configure_logs(const settings::observability& o);
     admin::admin_options admin_options_of(const settings::listener& l, const settings::settings& config) const;
     admin::readiness readiness() const;
 

@@ -13,6 +13,14 @@ using http::field_id;
 
 constexpr std::string_view pseudonym = "etagere";
 
+/// What origins believe of where a request came from (Rack and Rails read all of these). A stranger may not say it.
+constexpr std::string_view believed_from_proxies[] = {
+    "Forwarded",         "X-Forwarded-For",    "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Prefix",
+    "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl",  "X-Forwarded-By",   "X-Forwarded-Server",
+    "X-Real-IP",         "X-Client-IP",        "Client-IP",        "True-Client-IP",   "X-Cluster-Client-IP",
+    "X-Url-Scheme",      "Front-End-Https",    "X-Host",           "X-Forwarded-Path", "X-Script-Name",
+};
+
 std::string_view via_version(http::version v) noexcept {
     switch (v) {
         case http::version::http10: return "1.0 ";
@@ -47,14 +55,7 @@ std::string forwarded_element(const net::peer_info& peer, const http::request_he
 
 void set_forwarding(http::fields& header, const http::request_head& in, const net::peer_info& peer) {
     if (!peer.trusted) {
-        for (const field_id id :
-             {field_id::forwarded, field_id::x_forwarded_for, field_id::x_forwarded_host, field_id::x_forwarded_port,
-              field_id::x_forwarded_prefix, field_id::x_forwarded_proto, field_id::x_real_ip}) {
-            header.erase(id);
-        }
-        header.erase("X-Forwarded-Server");
-        header.erase("X-Forwarded-Ssl");
-        header.erase("X-Forwarded-Scheme");
+        for (const std::string_view name : believed_from_proxies) header.erase(name);
     }
     if (peer.address != "unix") append_to_list(header, field_id::x_forwarded_for, peer.address);
     if (!header.has(field_id::x_forwarded_proto)) header.append(field_id::x_forwarded_proto, in.scheme);

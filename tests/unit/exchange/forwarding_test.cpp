@@ -34,14 +34,16 @@ TEST(Forwarding, AStrangersFieldsAreOverwritten) {
                              {"X-Forwarded-Server", "evil"},
                              {"X-Forwarded-Ssl", "on"},
                              {"X-Real-IP", "10.0.0.1"},
+                             {"Client-IP", "10.0.0.1"},
+                             {"Front-End-Https", "on"},
                              {"Forwarded", "for=10.0.0.1"}});
     const auto out = upstream_request(in, peer("192.0.2.1", false), role::ingress, "id");
     EXPECT_EQ(out.header.get(field_id::x_forwarded_for), "192.0.2.1");
     EXPECT_EQ(out.header.get(field_id::x_forwarded_host), "api.test:8080");
     EXPECT_EQ(out.header.get(field_id::x_forwarded_proto), "http");
     EXPECT_EQ(out.header.get(field_id::forwarded), "for=192.0.2.1;host=\"api.test:8080\";proto=http");
-    for (const std::string_view gone :
-         {"X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-IP"}) {
+    for (const std::string_view gone : {"Client-IP", "Front-End-Https", "X-Forwarded-Port", "X-Forwarded-Prefix",
+                                        "X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-IP"}) {
         EXPECT_FALSE(out.header.find(gone)) << gone;
     }
 }
