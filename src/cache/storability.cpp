@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace etagere::cache {

@@ -8,6 +8,8 @@
 #include "stored_fields.hpp"
 #include "vary.hpp"
 
+#include <tuple>
+
 namespace etagere::cache {
 
 using http::field_id;

@@ -18,10 +18,18 @@ void* counted(std::size_t size) {
 }
 }  // namespace
 
+// All forms that std::free() of ours may meet: std::stable_sort asks with nothrow, and AddressSanitizer minds the
+// pairs.
 void* operator new(std::size_t size) {
     return counted(size);
 }
 void* operator new[](std::size_t size) {
+    return counted(size);
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return counted(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
     return counted(size);
 }
 void operator delete(void* memory) noexcept {

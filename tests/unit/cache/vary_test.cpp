@@ -55,6 +55,16 @@ INSTANTIATE_TEST_SUITE_P(
         match_case{"NamedTwice", {"Foo, foo", "FOO"}, {{"Foo", "1"}}, {{"Foo", "1"}}, true}),
     case_name<match_case>);
 
+// B46: coded bytes without Vary
+TEST(CodedBytes, AreForThoseWhoAskAlike) {
+    const stored_response coded =
+        stored({{"Cache-Control", "max-age=60"}, {"Content-Encoding", "gzip"}}, 200, {{"Accept-Encoding", "gzip"}});
+    const stored_response* const variants[] = {&coded};
+    EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", "gzip"}}), {}), 0);
+    EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", "identity"}}), {}), -1);
+    EXPECT_EQ(select_variant(variants, make_request({}), {}), -1);
+}
+
 policy verbatim() {
     policy rules;
     rules.normalize_accept_encoding = rules.normalize_accept_language = false;
