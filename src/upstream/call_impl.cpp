@@ -45,6 +45,7 @@ call_impl::~call_impl() {
 
 net::task<result<void>> call_impl::start(const call_request& request) {
     const options& o = pool_->settings();
+    may_pause_ = request.may_pause;
     if (o.total_timeout.count() > 0) latest_ = now() + o.total_timeout;
 
     // Before a connection is taken: a client that is slow to begin must not keep others from it.
@@ -76,7 +77,7 @@ net::task<result<void>> call_impl::start(const call_request& request) {
     if (switched_) co_return result<void>{};
     decoder_.start(head_.body);
     if (decoder_.done()) {
-        co_await upload_->stop();
+        if (upload_->running()) co_await upload_->stop();
         settle();
     }
     co_return result<void>{};
@@ -223,8 +224,8 @@ net::task<result<std::string_view>> call_impl::read() {
         }
         const bool is_long =
             decoder_.remaining() > receive_buffer::small || facts_.bytes_received > receive_buffer::large;
-        const auto got =
-            co_await connection_->receive(is_long ? receive_buffer::large : receive_buffer::small, by(o.read_timeout));
+        const auto got = co_await connection_->receive(is_long ? receive_buffer::large : receive_buffer::small,
+                                                       may_pause_ ? latest_ : by(o.read_timeout));
         facts_.bytes_received += got.count;
         if (!got.ec) continue;
         if (got.ec == asio::error::eof && decoder_.end_of_input()) break;
@@ -233,7 +234,7 @@ net::task<result<std::string_view>> call_impl::read() {
         co_return fail(slow ? late(errc::upstream_idle_timeout) : errc::upstream_truncated);
     }
     if (connection_) {
-        co_await upload_->stop();
+        if (upload_->running()) co_await upload_->stop();
         settle();
     }
     co_return std::string_view{};

@@ -62,6 +62,7 @@ private:
     call_facts facts_;
     bool answered_ = false;  // one byte of the answer to this attempt is here
     unsigned interim_ = 0;
+    bool may_pause_ = false;
     bool switched_ = false;  // 101
 };
 

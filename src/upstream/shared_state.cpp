@@ -14,7 +14,7 @@ void permit::reset() noexcept {
 
 shared_state::shared_state(options o) : settings(std::move(o)), addresses(settings.endpoints, settings.resolve_every) {}
 
-pool_link& shared_state::attach(std::weak_ptr<pool> owner, net::io_executor executor) {
+pool_link& shared_state::attach(std::weak_ptr<pool> owner, const net::io_executor& executor) {
     const std::scoped_lock lock(mutex_);
     return pools_.emplace_back(pool_link{.executor = executor, .owner = std::move(owner)});
 }

@@ -77,7 +77,7 @@ public:
     address_book addresses;
     std::atomic<std::uint64_t> retries = 0, connects = 0, connect_failures = 0, queue_rejected = 0;
 
-    pool_link& attach(std::weak_ptr<pool> owner, net::io_executor executor);
+    pool_link& attach(std::weak_ptr<pool> owner, const net::io_executor& executor);
     void detach(pool_link& link) noexcept;
 
     /// Empty where all are taken.

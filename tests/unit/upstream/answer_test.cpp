@@ -82,7 +82,7 @@ TEST_F(UpstreamAnswer, TrailersAreThereAfterTheEnd) {
     make(one(o));
     run([&]() -> net::task<void> {
         const auto head = request(http::method::get);
-        auto c = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         const auto piece = co_await (*c)->read();
         EXPECT_EQ(piece, "hi");
@@ -181,7 +181,7 @@ TEST_F(UpstreamAnswer, AnUpgradeHandsTheSocketOverAndHoldsItsPermit) {
     run([&]() -> net::task<void> {
         auto head = request(http::method::get);
         head.upgrade = "websocket";
-        auto c = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         EXPECT_THAT(asked, HasSubstr("Upgrade: websocket\r\n"));
         EXPECT_EQ((*c)->head().status, 101);
@@ -229,7 +229,7 @@ TEST_F(UpstreamAnswer, ALargeBodyIsStreamedAndNotBuffered) {
     make(one(o));
     run([&]() -> net::task<void> {
         const auto head = request(http::method::get);
-        auto c = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         std::size_t got = 0, largest = 0;
         net::steady_timer pause(worker.executor(), 30ms);

@@ -228,7 +228,7 @@ inline http::request_head request(http::method m, std::string target = "/", http
 inline net::task<answer> fetch(cluster& from, const http::request_head& head, net::body_source* body = nullptr,
                                interim_handler on_interim = {}) {
     answer out;
-    call_request rq{.head = &head, .body = body, .on_interim = std::move(on_interim)};
+    call_request rq{.head = &head, .body = body, .may_pause = false, .on_interim = std::move(on_interim)};
     auto sent = co_await from.send(std::move(rq));
     if (!sent) {
         out.ec = sent.error();

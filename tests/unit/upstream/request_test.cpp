@@ -220,7 +220,7 @@ TEST_F(UpstreamRequest, ACallDroppedDuringItsUploadStopsTheSource) {
     run([&]() -> net::task<void> {
         const auto post = request(http::method::post, "/", framing::of_length(100));
         scripted_body body(worker.executor(), {"part"}, then::wait);
-        auto c = co_await api->send({.head = &post, .body = &body, .on_interim = {}});
+        auto c = co_await api->send({.head = &post, .body = &body, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         EXPECT_TRUE(body.reading);
         c->reset();
@@ -356,6 +356,10 @@ protected:
         EXPECT_FALSE(ended);
         body.stop();
     }
+    net::task<void> late_piece(visitor*& v) {
+        co_await settle(worker, [&, n = 0]() mutable { return v != nullptr && ++n > 10; });
+        co_await v->send("more");
+    }
     origin::script stalling(std::string text) {
         return [this, text](visitor& v) -> net::task<void> {
             co_await v.request();
@@ -410,6 +414,27 @@ TEST_F(UpstreamDeadlines, BetweenTwoPiecesOfTheBody) {
         EXPECT_EQ(a.body, "some");
         EXPECT_EQ(a.body_ec, errc::upstream_idle_timeout);
         EXPECT_EQ(seen().active, 0U);
+    });
+}
+
+TEST_F(UpstreamDeadlines, AStreamMayPause) {
+    visitor* streaming = nullptr;
+    const origin o(worker.io(), [&](visitor& v) -> net::task<void> {
+        co_await v.request();
+        co_await v.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsome");
+        streaming = &v;
+        co_await v.request();
+    });
+    make(one(o));
+    run([&]() -> net::task<void> {
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = true, .on_interim = {}});
+        EXPECT_TRUE(c);
+        auto piece = co_await (*c)->read();
+        EXPECT_EQ(piece, "some");
+        asio::co_spawn(worker.executor(), pass_when([&] { return streaming != nullptr; }, 1h), asio::detached);
+        asio::co_spawn(worker.executor(), late_piece(streaming), asio::detached);
+        piece = co_await (*c)->read();
+        EXPECT_EQ(piece, "more");
     });
 }
 

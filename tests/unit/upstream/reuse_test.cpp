@@ -32,8 +32,8 @@ TEST_F(UpstreamTest, TheMostRecentlyUsedConnectionComesFirst) {
     make(one(o));
     run([&]() -> net::task<void> {
         const http::request_head head = request(http::method::get);
-        auto a = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
-        auto b = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto a = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
+        auto b = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(a && b);
         for (auto* c : {&*b, &*a}) {  // connection 1 is given back last
             for (;;) {
@@ -282,7 +282,7 @@ TEST_F(UpstreamTest, ACallThatIsDestroyedEarlyClosesItsConnection) {
     make(opts);
     run([&]() -> net::task<void> {
         const http::request_head head = request(http::method::get);
-        auto c = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         EXPECT_EQ(seen().active, 1U);
         c->reset();
@@ -300,7 +300,7 @@ TEST_F(UpstreamTest, ACallMayOutliveItsCluster) {
     make(one(o));
     run([&]() -> net::task<void> {
         const http::request_head head = request(http::method::get);
-        auto c = co_await api->send({.head = &head, .body = nullptr, .on_interim = {}});
+        auto c = co_await api->send({.head = &head, .body = nullptr, .may_pause = false, .on_interim = {}});
         EXPECT_TRUE(c);
         api.reset();
         const auto piece = co_await (*c)->read();
