@@ -75,6 +75,7 @@ protected:
             co_await me.send("POST /photos HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\npart");
             for (bool more = true; more;) more = co_await me.fill();
             got = me.in;
+            me.close();
             co_await settle(worker, [&] { return registry.size() == 0; });
         });
         return got;
