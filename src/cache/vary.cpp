@@ -182,6 +182,10 @@ std::vector<stored_response::selector> selecting_fields(const http::fields& resp
         selecting.push_back({.name = std::move(name), .value = std::nullopt});
         return true;
     });
+    // An origin that compresses and forgets to say so: nobody gets a coding that they may not have asked for.
+    if (response.has(field_id::content_encoding)) {
+        selecting.push_back({.name = "accept-encoding", .value = std::nullopt});
+    }
     // An origin that compresses for whoever asks, and forgets to say so (bug case B46): its coded bytes are only for
     // those who ask alike.
     if (response.has(field_id::content_encoding)) {

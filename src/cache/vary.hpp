@@ -18,7 +18,8 @@ namespace etagere::cache {
 bool varies_on_everything(const http::fields& response) noexcept;
 bool varies_on(const http::fields& response, std::string_view name) noexcept;
 
-/// The nominated fields with the values that `request` has, sorted by name so that equal selections compare equal.
+/// The nominated fields, and Accept-Encoding for an answer with a content coding, with the values that `request` has,
+/// sorted by name so that equal selections compare equal.
 std::vector<stored_response::selector> selecting_fields(const http::fields& response, const http::fields& request,
                                                         const policy& rules);
 

@@ -221,6 +221,21 @@ TEST(SelectionAmongSeveral, TakesTheMostRecentByDateThenByArrival) {
     EXPECT_EQ(select_variant(by_arrival, make_request(), policy{}), 1);
 }
 
+// B46: an origin that compresses without Vary
+TEST(Selecting, ACodedAnswerIsForThoseWhoAskTheSameWay) {
+    const stored_response gzip = stored({{"Content-Encoding", "gzip"}}, 200, {{"Accept-Encoding", "gzip, br"}});
+    const stored_response* const variants[] = {&gzip};
+    const auto selected = [&](const field_list& list) {
+        return select_variant(variants, make_request(list), policy{});
+    };
+    EXPECT_EQ(selected({{"Accept-Encoding", "br, gzip"}}), 0);
+    EXPECT_EQ(selected({}), -1);
+    EXPECT_EQ(selected({{"Accept-Encoding", "identity"}}), -1);
+    const stored_response plain = stored({}, 200, {});
+    const stored_response* const identity[] = {&plain};
+    EXPECT_EQ(select_variant(identity, make_request({{"Accept-Encoding", "gzip"}}), policy{}), 0);
+}
+
 TEST(Selecting, IsSortedLowerCaseAndWithoutRepetition) {
     const stored_response r = stored({{"Vary", "Foo, BAR"}, {"Vary", "foo"}}, 200, {{"Foo", "1"}});
     const std::vector<stored_response::selector> expected{{"bar", std::nullopt}, {"foo", "1"}};
