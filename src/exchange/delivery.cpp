@@ -42,7 +42,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
 net::task<void> delivery::run() {
     judge();
     of_.record_.status = head_.status;
-    of_.record_.etag_out = head_.header.get(field_id::etag);
+    tell_etag(head_.header.get(field_id::etag));
     if (hold()) {
         held_too_long_.arm(of_.state_.on().now().steady + of_.rules().etag_max_hold);
     } else {
@@ -122,6 +122,12 @@ net::task<void> delivery::take(std::string_view piece) {
         bytes_.clear();
         bytes_.shrink_to_fit();
     }
+}
+
+/// The record outlives this object.
+void delivery::tell_etag(std::string_view etag) {
+    of_.etag_out_ = etag;
+    of_.record_.etag_out = of_.etag_out_;
 }
 
 void delivery::first_byte() noexcept {
@@ -220,7 +226,7 @@ net::task<void> delivery::send_whole() {
     released_ = true;
     if (!own_etag_.empty()) {
         head_.header.set(field_id::etag, own_etag_);
-        of_.record_.etag_out = own_etag_;
+        tell_etag(own_etag_);
     }
     const cache::precondition met = condition();
     const shared_bytes body = share(std::move(bytes_));

@@ -35,6 +35,7 @@ private:
     void give_up_storing(reason why);
     void publish(const shared_bytes& body);
     void add_cache_status();
+    void tell_etag(std::string_view etag);
     void first_byte() noexcept;
     net::task<void> send_condition_answer(cache::precondition condition);
     cache::precondition condition() const noexcept;
