@@ -38,6 +38,7 @@ template <class E> inline constexpr std::nullptr_t words = nullptr;
 
 template <class S> std::vector<std::string_view> names_of(std::span<const field<S>> table) {
     std::vector<std::string_view> out;
+    out.reserve(table.size());
     for (const auto& f : table) {
         out.push_back(f.name);
     }
@@ -158,6 +159,7 @@ template <auto Parse, const auto& Name> struct plain {
 
 template <class E> std::vector<std::string_view> word_list() {
     std::vector<std::string_view> out;
+    out.reserve(words<E>.size());
     for (const auto& [name, value] : words<E>) {
         out.push_back(name);
     }

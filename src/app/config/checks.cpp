@@ -23,6 +23,7 @@ std::string show(const settings::address& a) {
 
 template <class T> std::vector<std::string_view> names(const std::vector<T>& all) {
     std::vector<std::string_view> out;
+    out.reserve(all.size());
     for (const T& one : all) {
         out.emplace_back(one.name);
     }

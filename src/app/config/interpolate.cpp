@@ -12,7 +12,7 @@ bool is_variable_name(std::string_view name) {
     const auto word = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
-    return !name.empty() && !(name.front() >= '0' && name.front() <= '9') && std::ranges::all_of(name, word);
+    return !name.empty() && (name.front() < '0' || name.front() > '9') && std::ranges::all_of(name, word);
 }
 
 parsed<std::string> read_secret(const std::string& path, const file_reader& files) {

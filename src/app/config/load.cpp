@@ -12,7 +12,7 @@
 namespace etagere::app {
 namespace {
 
-constexpr std::size_t largest_secret = 64 * 1024;
+constexpr std::size_t largest_secret = std::size_t{64} * 1024;
 
 std::expected<std::string, std::string> read_file(const std::filesystem::path& path, std::size_t most) {
     std::error_code ec;

@@ -21,7 +21,7 @@ void reader::error(mark at, std::string message, std::string hint) {
     problems_.error(at, path_, std::move(message), std::move(hint));
 }
 
-void reader::wrong_kind(const node& n, std::string_view wanted, std::string hint) {
+void reader::wrong_kind(const node& n, std::string_view wanted, const std::string& hint) {
     switch (n.is) {
         case node::kind::bad: break;  // reported already
         case node::kind::null: error(n.at, fmt::format("is empty; this key takes: {}", wanted), hint); break;

@@ -36,7 +36,7 @@ public:
     /// True for a map; otherwise reports it. `allowed`: its keys.
     bool expect_map(const node& n, std::string_view allowed);
     /// Reports `n`, which has the wrong kind.
-    void wrong_kind(const node& n, std::string_view wanted, std::string hint = {});
+    void wrong_kind(const node& n, std::string_view wanted, const std::string& hint = {});
 
 private:
     problem_list& problems_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -246,7 +247,7 @@ parsed<double> parse_share(const scalar& s) {
     double value = 0;
     const auto [end, ec] =
         std::from_chars(number.data(), number.data() + number.size(), value, std::chars_format::fixed);
-    if (ec != std::errc() || end != number.data() + number.size() || !(value >= 0 && value <= 100)) {
+    if (ec != std::errc() || end != number.data() + number.size() || value < 0 || value > 100 || std::isnan(value)) {
         return refuse(s, "is not a share from 0% to 100%");
     }
     return value / 100;
@@ -284,14 +285,15 @@ parsed<settings::address> parse_address(const scalar& s) {
     if (!at) {
         return std::unexpected(std::move(at.error()));
     }
-    if (!at->port) {
+    const std::optional<std::uint16_t> port = at->port;
+    if (!port) {
         return refuse(s, "has no port; write, for example, \":8080\" or \"127.0.0.1:8080\"");
     }
     if (!at->host.empty() && !is_ip_literal(at->host)) {
         return refuse(s, "is not an address of this machine; write an IP address, or \":8080\" for all of them");
     }
     out.host = std::move(at->host);
-    out.port = *at->port;
+    out.port = *port;
     return out;
 }
 
@@ -351,13 +353,6 @@ parsed<settings::memcached_server> parse_server(const scalar& s) {
         return refuse(s, "has port 0; nobody listens there");
     }
     return settings::memcached_server{.host = std::move(at->host), .port = at->port.value_or(11211)};
-}
-
-parsed<std::string> parse_text(const scalar& s) {
-    if (s.text.empty()) {
-        return refuse(s, "is empty");
-    }
-    return s.text;
 }
 
 parsed<std::string> parse_secret(const scalar& s) {

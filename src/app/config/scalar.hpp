@@ -39,8 +39,7 @@ parsed<settings::endpoint> parse_endpoint(const scalar& s);        // http://hos
 parsed<settings::memcached_server> parse_server(const scalar& s);  // host:port host [::1]:11211
 parsed<settings::network> parse_network(const scalar& s);          // 10.0.0.0/8 2001:db8::/32 192.0.2.7
 
-parsed<std::string> parse_text(const scalar& s);
-parsed<std::string> parse_secret(const scalar& s);       // text; empty is allowed and means none
+parsed<std::string> parse_secret(const scalar& s);       // any text; empty means none
 parsed<std::string> parse_name(const scalar& s);         // of a route, store, upstream, listener: a metric label
 parsed<std::string> parse_field_name(const scalar& s);   // RFC 9110 §5.1
 parsed<std::string> parse_cookie_name(const scalar& s);  // RFC 6265 §4.1.1

@@ -18,7 +18,6 @@ static constexpr std::string_view t_address = "address";
 static constexpr std::string_view t_endpoint = "http://host:port or unix:/path";
 static constexpr std::string_view t_server = "host:port";
 static constexpr std::string_view t_network = "network";
-static constexpr std::string_view t_text = "text";
 static constexpr std::string_view t_secret = "text, secret";
 static constexpr std::string_view t_name = "name";
 static constexpr std::string_view t_field = "field name";
@@ -36,7 +35,6 @@ using address = plain<&parse_address, t_address>;
 using endpoint = plain<&parse_endpoint, t_endpoint>;
 using server = plain<&parse_server, t_server>;
 using network = plain<&parse_network, t_network>;
-using text = plain<&parse_text, t_text>;
 using secret = plain<&parse_secret, t_secret>;
 using name = plain<&parse_name, t_name>;
 using field_name = plain<&parse_field_name, t_field>;
@@ -53,9 +51,10 @@ template <>
 inline constexpr auto keys<settings::listener_limits> = [] {
     using s = settings::listener_limits;
     return std::array{
-        key<&s::header_bytes, size{.least = 1024, .most = 1024 * 1024}>("header_bytes", "request line and fields: 431"),
+        key<&s::header_bytes, size{.least = 1024, .most = settings::mib}>("header_bytes",
+                                                                          "request line and fields: 431"),
         key<&s::headers, count{1, 10'000}>("headers", "number of fields: 431"),
-        key<&s::target, size{.least = 64, .most = 1024 * 1024}>("target", "request-target: 414"),
+        key<&s::target, size{.least = 64, .most = settings::mib}>("target", "request-target: 414"),
         key<&s::body, size{.unlimited = true}>("body", "request body: 413; 0 accepts none"),
         key<&s::header_timeout, duration{.least = 1, .never = true}>("header_timeout", "for a whole head: 408"),
         key<&s::body_timeout, duration{.least = 1, .never = true}>("body_timeout",
