@@ -16,10 +16,8 @@ using steady_time = std::chrono::steady_clock::time_point;
 
 /// What a worker knows about "now": read once a turn of its loop, then passed down.
 struct moment {
-    // NOLINTBEGIN(readability-redundant-member-init): without them moment{.wall = …} warns of a missing field
     wall_time wall{};
     steady_time steady{};
-    // NOLINTEND(readability-redundant-member-init)
 };
 
 }  // namespace etagere
