@@ -28,6 +28,7 @@ net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http:
     upstream::call_request rq;
     rq.head = &head;
     rq.body = with_body ? &t_.body() : nullptr;
+    rq.may_pause = rules().stream;
     rq.on_interim = [this](const http::response_head& interim) -> net::task<void> {
         (void)co_await t_.send_interim(interim);
     };
