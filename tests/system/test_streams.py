@@ -230,7 +230,7 @@ class FlatMemory(SystemTest):
         self.origin.on(path, lambda e: (e.wait(go), e.close()), early=True)
         before = self.etagere.resident_bytes()
         client = self.client()
-        client.send(request("POST", path, {"Content-Length": str(self.SIZE)}))
+        client.send(request("POST", path, {"Content-Length": str(self.SIZE)}, b"x"))
         self.origin.wait_hits(path, 1)
         client.sock.settimeout(0.5)
         taken = 0
