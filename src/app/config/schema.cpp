@@ -8,8 +8,6 @@
 
 namespace etagere::app::config {
 
-using namespace std::string_view_literals;
-
 // Types as messages and the reference call them.
 static constexpr std::string_view t_boolean = "true or false";
 static constexpr std::string_view t_rate = "rate";
