@@ -121,7 +121,7 @@ struct endpoint {
 enum class balance : std::uint8_t { round_robin };
 
 struct upstream_pool {
-    std::uint32_t max_connections = 16;  // to each endpoint, all workers together: for Puma, its threads
+    std::uint32_t max_connections = 16;  // open ones, all endpoints and workers together: for Puma, threads × processes
     std::uint32_t queue = 256;           // requests waiting for a connection; beyond: 503. 0: nobody waits
     milliseconds queue_timeout{1'000};   // 503
     milliseconds idle_timeout{4'000};    // shorter than the origin's own (Node 5 s, Puma 20 s), so that we close first
