@@ -180,11 +180,11 @@ net::task<void> delivery::release() {
     }
     result<void> sent = co_await of_.t_.send_head(head_);
     if (sent && !bytes_.empty()) sent = co_await of_.t_.send(bytes_);
-    // A head whose body has no known length may be a stream: it goes out now. Otherwise it travels with the first
-    // piece.
-    const bool open_ended =
-        head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none;
-    if (sent && (open_ended || releasing_)) sent = co_await of_.t_.flush();
+    // The head of what is a stream, or may be one for its length is not known, goes out now. Others travel with their
+    // first piece.
+    const bool streams = of_.rules().stream || cache::is_stream(head_) ||
+                         (head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none);
+    if (sent && (streams || releasing_)) sent = co_await of_.t_.flush();
     first_byte();
     if (of_.request_.verb == http::method::head || !head_.body.has_body()) {
         if (sent) sent = co_await of_.t_.finish(nullptr);
