@@ -14,7 +14,6 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 using then = scripted_body::then;
 
 class UpstreamRequest : public UpstreamTest {
