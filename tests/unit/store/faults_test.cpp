@@ -200,6 +200,19 @@ TEST_F(Faults, ErrorsAndGarbageAreNoAnswers) {
     expect_recovery("key", "right");
 }
 
+// libmemcached asserts what it is answered to a write; a reply of another conversation must not end the process (S252).
+TEST_F(Faults, ForeignRepliesToWritesCostTheConnection) {
+    put_and_wait("key", "right");
+    for (const std::string text :
+         {"END\r\n", "OK\r\n", "DELETED\r\n", "STAT a b\r\n", "VALUE x 0 1 1\r\nx\r\nEND\r\n"}) {
+        proxy_.set({.what = kind::canned, .text = text});
+        const auto before = reconnects();
+        put("other", "x");
+        EXPECT_TRUE(eventually([&] { return reconnects() > before; })) << text << ": the connection stayed open";
+    }
+    expect_recovery("key", "right");
+}
+
 TEST_F(Faults, AFullServerRefusesWritesAndGoesOnAnswering) {
     put_and_wait("key", "right");
     proxy_.set({.what = kind::canned, .text = "SERVER_ERROR out of memory storing object\r\n"});
