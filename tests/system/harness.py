@@ -10,6 +10,7 @@ Ports: listeners bind port 0 and étagère logs what it got as one JSON line
 
 import itertools
 import json
+import mmap
 import os
 import re
 import signal
@@ -25,7 +26,7 @@ from wire import TIMEOUT, Client, Fields, Reader, Response, WireError, chunked, 
 
 __all__ = ["Client", "Etagere", "Exchange", "FaultProxy", "Fields", "Memcached", "Origin", "Reader", "Response",
            "SystemTest", "TIMEOUT", "WireError", "binary", "chunked", "lines", "many", "past", "request", "response",
-           "run_cli", "steps", "validating", "wait_until"]
+           "run_cli", "sanitized", "steps", "validating", "wait_until"]
 
 
 def binary():
@@ -33,6 +34,12 @@ def binary():
     if not path or not os.path.exists(path):
         raise RuntimeError("ETAGERE_BIN must name the étagère binary")
     return path
+
+
+def sanitized():
+    """True for a build with a sanitizer: memory and processor time say nothing then, the rest does all the more."""
+    with open(binary(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b"__asan_init") >= 0 or content.find(b"__tsan_init") >= 0
 
 
 def run_cli(*arguments, stdin=None, env=None, timeout=60):
@@ -48,7 +55,7 @@ def past(seconds):
 
 
 def many(count, function):
-    """Calls function(0) … function(count - 1) at the same time and returns the results in order; raises the first error."""
+    """Calls function(0) … function(count - 1) at the same time; returns the results in order, or raises the first error."""
     results, errors, start = [None] * count, [], threading.Barrier(count)
 
     def run(index):
@@ -173,6 +180,10 @@ class Etagere:
     def resident_bytes(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
             return int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1]) * 1024
+
+    def grown_since(self, before):
+        """Resident bytes more than `before`; 0 in a sanitized build."""
+        return 0 if sanitized() else self.resident_bytes() - before
 
     def cpu_seconds(self):
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:

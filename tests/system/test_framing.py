@@ -3,7 +3,7 @@
 import threading
 import unittest
 
-from harness import Client, SystemTest, WireError, chunked, lines, request, response
+from harness import Client, SystemTest, WireError, chunked, lines, request, response, sanitized
 
 
 def post(*fields, body=b""):
@@ -133,7 +133,7 @@ class ChunkedBodies(SystemTest):
             sent += 65536
         self.assertLess(sent, 64 << 20)
         self.assertEqual(client.read().status, 400)
-        self.assertLess(self.etagere.resident_bytes() - before, 16 << 20)
+        self.assertLess(self.etagere.grown_since(before), 16 << 20)
 
     def accepted(self, raw, bytewise=False):
         path = self.path()
@@ -175,7 +175,7 @@ class ChunkedBodies(SystemTest):
         before = self.etagere.cpu_seconds()
         seen = self.accepted(post(CHUNKED, body=b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n"))
         self.assertEqual(seen.body, b"x" * 50_000)
-        self.assertLess(self.etagere.cpu_seconds() - before, 5)
+        self.assertLess(self.etagere.cpu_seconds() - before, 30 if sanitized() else 5)
 
     def test_one_byte_a_segment(self):
         """S045"""
@@ -229,6 +229,34 @@ class MessageBoundaries(SystemTest):
         self.origin.wait_hits(first, 1)
         hold.set()
         self.assertEqual([client.read().body for _ in range(3)], [b"first", *(path.encode() for path in others)])
+
+    def test_deep_pipelines(self):
+        """CVE-2026-40396: many requests in one segment, hits and misses mixed, answered in order."""
+        hit, misses = self.path(), [self.path() for _ in range(10)]
+        self.origin.on(hit, response(200, {"Cache-Control": "max-age=60"}, b"hit"))
+        self.get(hit)
+        client = self.client()
+        client.send(b"".join(request("GET", hit) * 100 + request("GET", miss) for miss in misses))
+        for _ in misses:
+            self.assertEqual([client.read().body for _ in range(100)], [b"hit"] * 100)
+            self.assertEqual(client.read().status, 404)
+
+    def test_pipeline_that_nobody_reads(self):
+        """Answers wait for the client, and requests for the answers: nothing piles up."""
+        path = self.path()
+        self.origin.on(path, response(200, {"Cache-Control": "max-age=60"}, b"x" * 100_000))
+        self.get(path)
+        before = self.etagere.resident_bytes()
+        client = self.client(receive_buffer=4096)
+        client.sock.settimeout(0.5)
+        pipeline, sent = request("GET", path) * 1000, 0
+        try:
+            while sent < 64 << 20:
+                sent += client.sock.send(pipeline)
+        except TimeoutError:
+            pass
+        self.assertLess(sent, 64 << 20)
+        self.assertLess(self.etagere.grown_since(before), 16 << 20)
 
     def test_body_on_methods_that_have_none(self):
         """S043: the body is never taken for a request, whatever the method."""
