@@ -24,8 +24,7 @@ upstream::options upstream_options_of(const settings::upstream& u) {
         }
         o.endpoints.push_back(std::move(out));
     }
-    // The bound is one for all endpoints, which take turns.
-    o.max_connections = u.pool.max_connections * static_cast<std::uint32_t>(u.endpoints.size());
+    o.max_connections = u.pool.max_connections;
     o.queue = u.pool.queue;
     o.queue_timeout = u.pool.queue_timeout;
     o.idle_timeout = u.pool.idle_timeout;
