@@ -52,11 +52,10 @@ def hostname(name, fields=()):
 
 
 class EndToEnd(unittest.TestCase):
-    """CONFIG with one étagère for all tests of the class. `@STORE@` is `STORE`; VALUES adds more."""
+    """CONFIG with one étagère for all tests of the class. `@STORE@` is `STORE`; values() adds more."""
 
     CONFIG, STORE = "", MEMORY
     numbers = itertools.count(1)
-    namespaces = itertools.count(1)
 
     @classmethod
     def setUpClass(cls):
@@ -65,7 +64,7 @@ class EndToEnd(unittest.TestCase):
             cls.memcached = Memcached("-m", "256")
             cls.addClassCleanup(cls.memcached.close)
         cls.etagere = cls.start()
-        cls.addClassCleanup(lambda: cls.etagere.stop())
+        cls.addClassCleanup(cls.etagere.stop)
 
     @classmethod
     def start(cls, config=None, **values):
