@@ -51,6 +51,19 @@ class Check(unittest.TestCase):
                 for word in words:
                     self.assertIn(word, text)
 
+    def test_warnings(self):
+        """S265: records that anybody on the way could write; rules that do nothing."""
+        for case, text, code in (
+            ("S265 memcached far away", GOOD.replace("store: memory", "store: memcached://cache.example.com:11211"), "W010"),
+            ("unused upstream", "version: 1\nlisten: \":1\"\nupstreams: { a: { endpoints: [\"http://a:1\"] }, b: { endpoints: "
+             "[\"http://b:1\"] } }\nroutes: [{ name: r, match: { path: \"/**\" }, upstream: a }]\n", "W012"),
+        ):
+            with self.subTest(case):
+                exit_code, text = self.check(text)
+                self.assertEqual(exit_code, 0)
+                self.assertIn(code, text)
+                self.assertEqual(run_cli("check", "--strict", "/dev/stdin", stdin=GOOD)[0], 0)
+
     def test_every_problem_is_told_at_once(self):
         code, text = self.check(GOOD + "timout: 5s\nshutdown: { drian: 5s, drain: 7 }\n")
         self.assertEqual(code, 3)

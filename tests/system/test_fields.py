@@ -55,6 +55,11 @@ class BadHeads(SystemTest):
                               "HTTP/1,1", "HTTP/-1.1", "HTTPS/1.1", "HTTP /1.1", "HTTP/1.2x", "HTTP/0.9")),
         )
 
+    def test_http_2_on_a_plain_port(self):
+        """S159"""
+        self.check(("S159 prior knowledge", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9), (400, 505)),
+                   ("S159 TLS hello", bytes.fromhex("1603010200010001fc0303") + bytes(500)))
+
     def test_targets(self):
         self.check(*((f"{case} {target!r}", get(line=f"GET {target} HTTP/1.1"))
                      for case, target in (

@@ -298,6 +298,17 @@ class MessageBoundaries(SystemTest):
             self.assertEqual(client.read().body, b"kept")
             self.assertEqual(client.read().body, b"kept")
 
+    def test_client_that_has_finished_sending_gets_its_answers(self):
+        path, go = self.path(), threading.Event()
+        self.origin.on(path, lambda e: (e.wait(go), e.answer(200, {"Cache-Control": "max-age=60"}, b"answer")))
+        client = self.client()
+        client.send(request("GET", path) * 2)
+        client.finish_sending()
+        self.origin.wait_hits(path, 1)
+        go.set()
+        self.assertEqual([client.read().body, client.read().body], [b"answer"] * 2)
+        self.assertTrue(client.closed())
+
     def test_connection_that_ends_inside_a_head_is_just_closed(self):
         path = self.path()
         with Client(self.etagere.address) as client:

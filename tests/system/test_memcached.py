@@ -82,6 +82,20 @@ class Keeping(MemcachedTest):
             other.stop()
         self.assertEqual(self.origin.hits(path), hits)
 
+    def test_write_through_one_is_seen_by_the_other(self):
+        path = self.path()
+        self.store(path, response(200, FRESH, b"old"))
+        other = Etagere(self.CONFIG, values=self.etagere.values)
+        try:
+            with other.client() as client:
+                self.assertEqual(client.ask("GET", path).body, b"old")
+                self.origin.on(path, response(200, (), b"done"))
+                self.assertEqual(self.ask("POST", path, (), b"x").status, 200)
+                self.origin.on(path, response(200, FRESH, b"new"))
+                wait_until(lambda: client.ask("GET", path).body == b"new", "the other one to forget the old answer")
+        finally:
+            other.stop()
+
     def test_restart_keeps_the_cache(self):
         """S302: and nothing half written is served after a kill."""
         path = self.path()
