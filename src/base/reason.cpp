@@ -67,8 +67,8 @@ constexpr std::array rows{
     reason_info{"nostore_vary_star", "miss", "miss", "RFC 9111 §4.1",
                 "Vary: * can never be reused; name the request fields that the answer depends on"},
     reason_info{"nostore_no_lifetime_no_validator", "miss", "miss", "RFC 9111 §4.2.1",
-                "neither a lifetime nor an ETag or Last-Modified to ask with; send one of them, or write etag: { "
-                "when_missing: weak } on the route to have one made"},
+                "neither a lifetime nor an ETag or Last-Modified to ask with; send one of them, or write cache: { "
+                "lifetime: { default: 10s } } on the route to keep such answers that long"},
     reason_info{"nostore_status", "miss", "miss", "RFC 9111 §3",
                 "this status is kept only with an explicit lifetime; send Cache-Control: max-age=N with it"},
     reason_info{"nostore_too_large", "miss", "miss", "RFC 9111 §3",

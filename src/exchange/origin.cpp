@@ -97,9 +97,9 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
             if (!state_.collapse().invalidated_since(key_, asked.steady))
                 kept().freshen(key_, object, state_.on().now());
             record_.why = reason::revalidated;
-            lead_.finish(object->response.always_validate
-                             ? outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}}
-                             : outcome{outcome::kind::published, object, reason::revalidated, {}});
+            lead_.finish(cache::may_answer_others(object->response, rules())
+                             ? outcome{outcome::kind::published, object, reason::revalidated, {}}
+                             : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
             const seconds age = cache::current_age(object->response, received);
             const seconds ttl = cache::freshness_lifetime(object->response, rules()) - age;
             const bool sent = co_await serve(object, reason::revalidated, age, ttl);

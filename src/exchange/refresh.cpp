@@ -34,7 +34,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     const cache::policy& rules = job.route.policy;
     const cache::stored_response& stored = job.object->response;
     cache::strip_conditions(job.upstream.header);
-    const bool validating = stored.has_validator();
+    const bool validating = cache::can_validate(stored);
     if (validating) cache::add_validators(job.upstream.header, stored);
     job.upstream.verb = http::method::get;
     job.upstream.method_name = "GET";
@@ -59,7 +59,9 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
         if (!job.state.collapse().invalidated_since(job.key, asked.steady)) {
             job.config->stores[job.route.store]->freshen(job.key, object, job.state.on().now());
         }
-        lead.finish({outcome::kind::published, object, reason::revalidated, {}});
+        if (cache::may_answer_others(object->response, rules)) {
+            lead.finish({outcome::kind::published, object, reason::revalidated, {}});
+        }
         co_return observer::refresh::revalidated;
     }
     const cache::storability judged = cache::judge_storability(job.request, (*call)->head(), rules, received);
