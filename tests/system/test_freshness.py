@@ -100,7 +100,8 @@ class StaleAnswers(SystemTest):
                     self.origin.on(path, [response(200, {"Cache-Control": control, "Age": str(age), **validator}, b"old"), broken])
                     self.get(path)
                     got = self.get(path)
-                    self.assertEqual(got.status, want)
+                    # Without a validator nothing stale need be kept, so its must-revalidate may be forgotten with it.
+                    self.assertIn(got.status, {want} if validator or want != 504 else {502, 504})
                     if want == 200:
                         self.assertEqual((got.body, got.why), (b"old", "hit_stale_error"))
                         self.assertLess(int(got.cache["ttl"]), 0)
@@ -215,11 +216,13 @@ routes:
         self.assertEqual(self.origin.hits(path), 0)
 
     def test_max_stale(self):
-        path = "/honour" + self.path()
-        self.origin.on(path, response(200, {"Cache-Control": "max-age=1", "Age": "10", "ETag": '"v1"'}, b"x"))
-        self.get(path)
-        self.assertEqual(self.get(path, {"Cache-Control": "max-stale=60"}).why, "hit_stale_revalidating")
-        self.assertEqual(self.get(path, {"Cache-Control": "max-stale=2"}).cache.get("fwd"), "stale")
+        for ask, why in (("max-stale=60", "hit_stale_revalidating"), ("max-stale", "hit_stale_revalidating"),
+                         ("max-stale=2", "revalidated_changed")):
+            with self.subTest(ask):
+                path = "/honour" + self.path()
+                self.origin.on(path, response(200, {"Cache-Control": "max-age=1", "Age": "10", "ETag": '"v1"'}, b"x"))
+                self.get(path)
+                self.assertEqual(self.get(path, {"Cache-Control": ask}).why, why)
 
     def test_key_rules(self):
         path = "/key" + self.path()
