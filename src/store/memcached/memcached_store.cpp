@@ -74,7 +74,7 @@ epoch& memcached_store::epoch_of(std::string_view key) noexcept {
 void memcached_store::load(std::string_view key, moment now, found_handler done) {
     const auto r = std::make_shared<request>();
     r->key = meta_key(key);
-    r->done = [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](reply got) mutable {
+    r->done = [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](const reply& got) mutable {
         result<found> out = read_meta(key, got, now);
         const outcome how = !out ? outcome_of(out.error()) : out->set ? outcome::ok : outcome::miss;
         counted_.add(operation::load, how, clock::now() - start);

@@ -78,7 +78,7 @@ void shard::remove(entry& e, leavers& gone) {
 
 void shard::make_room(std::size_t needed, const entry* spared, leavers& gone) {
     // The walk ends: every step evicts, or clears a flag that nothing sets meanwhile, or passes the one that is spared.
-    while (bytes() + needed > budget_ && oldest_ != nullptr && !(oldest_ == spared && newest_ == spared)) {
+    while (bytes() + needed > budget_ && oldest_ != nullptr && (oldest_ != spared || newest_ != spared)) {
         if (hand_ == nullptr) hand_ = oldest_;
         entry& e = *hand_;
         hand_ = e.newer;
