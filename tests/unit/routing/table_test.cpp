@@ -3,28 +3,8 @@
 #include "make.hpp"
 
 #include <chrono>
-#include <cstdlib>
-#include <new>
 
 #include <gmock/gmock.h>
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* p = std::malloc(size)) {
-        return p;
-    }
-    throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept {
-    std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-    std::free(p);
-}
 
 namespace etagere::routing {
 namespace {
@@ -228,20 +208,6 @@ TEST(Table, OfAThousandRoutesCostsAboutWhatOneCosts) {
     };
     // A scan would be some 500 times slower; what is measured is below 2.
     EXPECT_LT(best_of_many(compiled(siblings(1000))), 20 * best_of_many(compiled(siblings(1))));
-}
-
-TEST(Table, MatchesWithoutAllocating) {
-    std::vector<settings::route> routes = siblings(10);
-    routes.push_back(a_route("host", "/**", {}, "*.example.com"));
-    const table t = compiled(std::move(routes));
-    const std::size_t before = allocations;
-    const route* a = t.match(http::method::get, "GET", "x", "/api/service7/items/1");
-    const route* b =
-        t.match(http::method::other, "PURGE", "a-rather-long-label.example.com", "/a/rather/long/path/to/it");
-    const std::size_t after = allocations;
-    EXPECT_NE(a, nullptr);
-    EXPECT_NE(b, nullptr);
-    EXPECT_EQ(before, after);
 }
 
 TEST(Overlaps, AreFoundWhereOnlyTheOrderDecides) {
