@@ -155,6 +155,7 @@ cache::precondition delivery::condition() const noexcept {
 net::task<void> delivery::send_condition_answer(cache::precondition condition) {
     http::response_head out;
     out.status = condition == cache::precondition::not_modified ? 304 : 412;
+    out.reason = http::status_phrase(out.status);
     const bool tagged = head_.header.has(field_id::etag);
     for (const http::fields::entry f : head_.header) {
         const bool wanted = f.id == field_id::via || f.id == field_id::cache_status || f.id == field_id::set_cookie ||

@@ -225,7 +225,7 @@ net::task<void> exchange::send_local(int status, std::string_view text, reason w
         observe::append_cache_status(value, record_);
         head.header.append(http::field_id::cache_status, value);
     }
-    http::h1::write_response_start(a.dynamic, status, {}, head.header);
+    http::h1::write_response_start(a.dynamic, status, http::status_phrase(status), head.header);
     a.body = text;
     a.how = http::framing::of_length(text.size());
     (void)co_await t_.answer(a);

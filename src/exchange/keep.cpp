@@ -64,7 +64,7 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache:
         case cache::precondition::failed:
             a.status = 412;
             a.start = {};
-            http::h1::write_response_start(a.dynamic, 412, {}, {});
+            http::h1::write_response_start(a.dynamic, 412, http::status_phrase(412), {});
             a.how = http::framing::of_length(0);
             break;
     }
