@@ -18,7 +18,7 @@ struct memcached_server {
 struct memcached_options {
     std::vector<memcached_server> servers;  // at least one; the same list, in any order, for all that share them
     std::string key_prefix = "etagere";     // at most 100 printable octets without space
-    milliseconds timeout{20};               // of one operation: what a request waits at most
+    milliseconds timeout{20};               // of one operation: what a request waits at most (for each chunk of a body)
     milliseconds connect_timeout{200};      // nobody waits so long: meanwhile requests time out
     std::uint64_t max_object = std::uint64_t{32} << 20U;  // bytes of body; larger ones are not kept
     std::uint64_t chunk = std::uint64_t{900} << 10U;      // largest value sent, head included

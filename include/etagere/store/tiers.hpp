@@ -19,7 +19,7 @@ struct tier_options {
     memory_options memory;
     memcached_options memcached;
     /// A copy in memory answers that long without memcached being asked: the longest that an erase of another process
-    /// goes unnoticed here.
+    /// goes unnoticed here. 0: memcached is always asked; memory then only saves the way of the bodies.
     milliseconds local_ttl{10'000};
     store_failure on_failure = store_failure::bypass;
 };

@@ -3,6 +3,8 @@
 #include "etagere/crypto/digest.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <span>
 #include <stdexcept>
 
 namespace etagere::store {
@@ -74,7 +76,8 @@ epoch& memcached_store::epoch_of(std::string_view key) noexcept {
 void memcached_store::load(std::string_view key, moment now, found_handler done) {
     const auto r = std::make_shared<request>();
     r->key = meta_key(key);
-    r->done = [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](const reply& got) mutable {
+    r->done = [this, key = std::string(key), now, start = clock::now(),
+               done = std::move(done)](const reply& got) mutable {
         result<found> out = read_meta(key, got, now);
         const outcome how = !out ? outcome_of(out.error()) : out->set ? outcome::ok : outcome::miss;
         counted_.add(operation::load, how, clock::now() - start);
@@ -100,16 +103,23 @@ result<found> memcached_store::read_meta(std::string_view key, const reply& got,
     return found{.set = std::move(set), .from = level::memcached};
 }
 
-/// The pieces of one entity on their way. Each lane writes its own slots; the last one to arrive puts them together.
+/// The pieces of one entity on their way. A few at a time: each has a deadline of its own, and the last of many asked
+/// for at once would miss it only because of those before it.
 struct memcached_store::gathering {
+    static constexpr std::uint32_t at_once = 2;
+
     std::string key;
     object_ptr head;
-    moment now{};
     steady_time start{};
+    moment now{};
     body_handler done;
     record::entity_layout layout;
+
+    std::mutex mutex;
     std::vector<reply> pieces;
-    std::atomic<std::uint32_t> missing = 0;
+    std::uint32_t next = 0;
+    std::uint32_t under_way = 0;
+    bool failed = false;
 };
 
 void memcached_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
@@ -119,21 +129,37 @@ void memcached_store::load_body(std::string_view key, object_ptr head, moment no
     const auto g = std::make_shared<gathering>();
     g->key = key;
     g->head = std::move(head);
-    g->now = now;
     g->start = clock::now();
+    g->now = now;
     g->done = std::move(done);
     g->layout = *layout;
     g->pieces.resize(layout->count);
-    g->missing = layout->count;
-    for (std::uint32_t i = 0; i < layout->count; ++i) {
-        const auto r = std::make_shared<request>();
-        r->key = entity_key(record::piece_key(*layout, i));
-        r->done = [this, g, i](reply got) {
-            g->pieces[i] = std::move(got);
-            if (g->missing.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(*g);
-        };
-        lane_of(r->key).submit(r);
-    }
+    g->under_way = g->next = std::min(layout->count, gathering::at_once);
+    for (std::uint32_t i = 0, first = g->next; i < first; ++i) ask_for_piece(g, i);
+}
+
+void memcached_store::ask_for_piece(const std::shared_ptr<gathering>& g, std::uint32_t index) {
+    const auto r = std::make_shared<request>();
+    r->key = entity_key(record::piece_key(g->layout, index));
+    r->done = [this, g, index](reply got) {
+        std::uint32_t next = 0;
+        {
+            const std::lock_guard lock(g->mutex);
+            g->failed = g->failed || got.status != reply_status::ok;
+            g->pieces[index] = std::move(got);
+            if (!g->failed && g->next < g->layout.count) {
+                next = g->next++;
+            } else if (--g->under_way != 0) {
+                return;
+            }
+        }
+        if (next != 0) {
+            ask_for_piece(g, next);
+        } else {
+            finish(*g);
+        }
+    };
+    lane_of(r->key).submit(r);
 }
 
 void memcached_store::finish(gathering& g) {
@@ -142,7 +168,7 @@ void memcached_store::finish(gathering& g) {
         g.done(std::move(r));
     };
     std::string body;
-    for (const reply& piece : g.pieces) {
+    for (const reply& piece : std::span(g.pieces).first(g.next)) {
         if (piece.status == reply_status::ok) continue;
         if (piece.status != reply_status::miss) return answer(std::unexpected(error_of(piece.status)));
         counters::increment(counted_.lost_bodies);

@@ -54,6 +54,7 @@ private:
 
     epoch& epoch_of(std::string_view key) noexcept;
     result<found> read_meta(std::string_view key, const reply& got, moment now);
+    void ask_for_piece(const std::shared_ptr<gathering>& g, std::uint32_t index);
     void finish(gathering& g);
     void lose(const gathering& g);
     bool freshened_lately(std::string_view key, moment now) noexcept;

@@ -22,7 +22,7 @@ std::size_t shard_count(const memory_options& options) {
 
 }  // namespace
 
-memory_store::memory_store(const memory_options& options, milliseconds trust)
+memory_store::memory_store(const memory_options& options, std::optional<milliseconds> trust)
     : options_(options), trust_(trust), hasher_(options.hash_seed) {
     const std::size_t count = shard_count(options);
     for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +41,7 @@ bool memory_store::fits(const object& o) const noexcept {
 }
 
 steady_time memory_store::trusted_until(moment now) const noexcept {
-    return trust_ == milliseconds{0} ? steady_time::max() : now.steady + trust_;
+    return trust_ ? now.steady + *trust_ : steady_time::max();
 }
 
 shard::entry* memory_store::live_entry(place& at, moment now, shard::leavers& gone) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace etagere::store {
@@ -16,8 +17,8 @@ namespace etagere::store {
 /// a hit, and never while a body is freed.
 class memory_store final : public store {
 public:
-    /// `trust`: how long an entry answers peek() before another level has to be asked; zero: for ever.
-    explicit memory_store(const memory_options& options, milliseconds trust = milliseconds{0});
+    /// `trust`: how long an entry answers peek() before another level has to be asked; without: for ever.
+    explicit memory_store(const memory_options& options, std::optional<milliseconds> trust = std::nullopt);
 
     found peek(std::string_view key, moment now) override;
     bool has_remote() const noexcept override { return false; }
@@ -72,7 +73,7 @@ private:
     template <class Predicate> void drop_if(std::string_view key, moment now, Predicate predicate);
 
     memory_options options_;
-    milliseconds trust_;
+    std::optional<milliseconds> trust_;
     key_hasher hasher_;
     std::vector<std::unique_ptr<guarded_shard>> shards_;  // a power of two of them
 };

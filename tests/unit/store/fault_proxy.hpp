@@ -27,6 +27,7 @@ public:
             truncate,  // closes after `n` octets of an answer
             flip,      // turns bit n of an answer over
             drip,      // sends an octet every millisecond
+            slow,      // sends 64 KiB at most every `n` ms
             close,     // closes every connection when it is used
         };
         kind what = kind::none;
@@ -132,6 +133,11 @@ private:
                     if (readable(client, 1) && receive_some(client).empty()) return false;
                 }
                 return true;
+            case fault::kind::slow:
+                for (std::size_t waited = 0; waited < f.n && !stopping_; ++waited) {
+                    if (readable(client, 1)) break;
+                }
+                return send_all(client, answer);
             default: return send_all(client, answer);
         }
     }

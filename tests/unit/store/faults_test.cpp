@@ -140,6 +140,17 @@ TEST_F(Faults, AServerThatDripsIsCutOff) {
     expect_recovery("key", "right");
 }
 
+// Each chunk has the timeout, not the body: else what is large could never come from a server that is a little slow.
+TEST_F(Faults, ALargeBodyMayTakeLongerThanOneTimeout) {
+    open({.timeout = milliseconds(400)});
+    const std::string large(testing::max_object, 'x');
+    put_and_wait("key", large);
+    proxy_.set({.what = kind::slow, .n = 100});
+    const auto start = clock::now();
+    EXPECT_EQ(body("key"), large);
+    EXPECT_GT(clock::now() - start, milliseconds(400)) << "the proxy was not slow enough to show anything";
+}
+
 TEST_F(Faults, DestructionDoesNotWaitForAStuckServer) {
     put_and_wait("key", std::string(30'000, 'x'));
     for (const kind k : {kind::hang, kind::drip, kind::late}) {

@@ -1,8 +1,9 @@
 // The small pure parts of the remote store.
+#include "etagere/store/store.hpp"
+
 #include "../../../src/store/memcached/breaker.hpp"
 #include "../../../src/store/memcached/lifetime.hpp"
 #include "../../../src/store/variants.hpp"
-#include "etagere/store/store.hpp"
 
 #include <string>
 #include <vector>

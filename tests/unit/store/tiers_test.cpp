@@ -173,6 +173,19 @@ TEST_F(Tiers, AHeadWhoseBodyIsLostLeavesMemoryToo) {  // bug-cases B98
     EXPECT_TRUE(eventually([&] { return !loaded(*fresh, "key", later())->set; }));
 }
 
+TEST_F(Tiers, WithoutLocalTtlMemcachedIsAlwaysAsked) {
+    memcached_options o = testing::options_for({server_});
+    o.key_prefix = prefix_;
+    const auto s = make_tiered_store({.memory = {}, .memcached = o, .local_ttl = milliseconds{0}});
+    put(*s, *b_, "key", "hello", "\"1\"");
+    EXPECT_FALSE(s->peek("key", now()).set);
+    const auto f = loaded(*s, "key");
+    ASSERT_TRUE(f && f->set);
+    EXPECT_EQ(f->from, level::memcached);
+    EXPECT_EQ(*f->set->variants.front()->body, "hello");
+    EXPECT_EQ(bodies_loaded(*s), 0U);
+}
+
 TEST_F(Tiers, TrustedMemoryAnswersLoadInsideTheCall) {
     put(*a_, *b_, "key", "hello");
     const auto before = asked_remotely(*a_);
