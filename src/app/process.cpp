@@ -349,8 +349,8 @@ void process::finish(int code) {
     exit_code_ = code;
     log::info(component, "stopped", "bye", {{"exit_code", code}});
     if (open_connections() > 0) {
-        // What is still under way waits for an origin or a store and would have to be taken apart under them. Nothing that
-        // it holds outlives the process: the lines are written, and that is all.
+        // What is still under way waits for an origin or a store and would have to be taken apart under them. Nothing
+        // that it holds outlives the process: the lines are written, and that is all.
         log_writer_.flush(milliseconds{1000});
         std::_Exit(code);
     }

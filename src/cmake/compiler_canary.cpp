@@ -1,19 +1,17 @@
 // Coroutine shapes that a compiler must get right before it may build étagère. Every shape runs in a child process;
 // `live` counts constructions minus destructions, so anything but 0 means a temporary destroyed twice or never.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <coroutine>
 #include <cstdio>
 #include <exception>
 #include <expected>
 #include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 
 namespace {
 
-template <class T>
-struct job {
+template <class T> struct job {
     struct promise_type {
         std::optional<T> value;
         std::coroutine_handle<> caller;
@@ -27,10 +25,7 @@ struct job {
             void await_resume() noexcept {}
         };
         resume_caller final_suspend() noexcept { return {}; }
-        template <class U>
-        void return_value(U&& u) {
-            value.emplace(std::forward<U>(u));
-        }
+        template <class U> void return_value(U&& u) { value.emplace(std::forward<U>(u)); }
         void unhandled_exception() { std::terminate(); }
     };
     std::coroutine_handle<promise_type> handle;
@@ -72,17 +67,26 @@ struct pair_of {
 };
 
 bool yes_flag = true;
-job<bool> answer(bool b) { co_return b; }
-job<int> number() { co_return 2; }
-job<counted> make(int i) { co_return counted{i}; }
-job<bool> take_pair(pair_of) { co_return true; }
-job<bool> take_one(counted) { co_return true; }
+job<bool> answer(bool b) {
+    co_return b;
+}
+job<int> number() {
+    co_return 2;
+}
+job<counted> make(int i) {
+    co_return counted{i};
+}
+job<bool> take_pair(pair_of) {
+    co_return true;
+}
+job<bool> take_one(counted) {
+    co_return true;
+}
 job<std::expected<counted, int>> maybe(bool ok) {
     if (ok) co_return counted{1};
     co_return std::unexpected(7);
 }
-template <class F>
-job<bool> invoke(F f) {
+template <class F> job<bool> invoke(F f) {
     f();
     co_return true;
 }
@@ -104,8 +108,12 @@ root do_while_await() {
         co_await number();
     } while (co_await answer(false));
 }
-root aggregate_argument() { co_await take_pair(pair_of{counted{1}, counted{2}}); }
-root designated_argument() { co_await take_pair({.first = counted{1}, .second = counted{2}}); }
+root aggregate_argument() {
+    co_await take_pair(pair_of{counted{1}, counted{2}});
+}
+root designated_argument() {
+    co_await take_pair({.first = counted{1}, .second = counted{2}});
+}
 root capturing_lambda_argument() {
     counted x{1};
     co_await invoke([x] { (void)x.id; });
@@ -114,7 +122,9 @@ root conditional_await() {
     counted x = yes_flag ? co_await make(1) : co_await make(2);
     (void)x.id;
 }
-root conditional_argument() { co_await take_one(yes_flag ? counted{1} : counted{2}); }
+root conditional_argument() {
+    co_await take_one(yes_flag ? counted{1} : counted{2});
+}
 root aggregate_of_awaits() {
     pair_of p{co_await make(1), co_await make(2)};
     (void)p.first.id;
@@ -160,7 +170,8 @@ int main() {
         waitpid(child, &status, 0);
         if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {
             ++wrong;
-            std::printf("miscompiled: %s (%s)\n", s.name, WIFSIGNALED(status) ? "crash" : "temporary destroyed twice or never");
+            std::printf("miscompiled: %s (%s)\n", s.name,
+                        WIFSIGNALED(status) ? "crash" : "temporary destroyed twice or never");
         }
     }
     return wrong == 0 ? 0 : 1;

@@ -1,9 +1,9 @@
 // The configuration file: YAML in, settings out, and every problem of the file at once, each with its place.
 //
 // A subset of YAML: one document, block or flow style, no anchors, aliases, tags or duplicate keys, at most 64 levels.
-// Unknown keys, wrong types and missing units are errors. `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, `${file:/path}`
-// and `$$` are replaced inside scalars after parsing, so a value can never become structure, and a replaced value is never
-// shown in a message: it may be a secret.
+// Unknown keys, wrong types and missing units are errors. `${VAR}`, `${VAR:-default}`, `${VAR:?message}`,
+// `${file:/path}` and `$$` are replaced inside scalars after parsing, so a value can never become structure, and a
+// replaced value is never shown in a message: it may be a secret.
 //
 // Not for the data path: allocates, reads files. No global state; safe to call from any thread.
 #pragma once

@@ -34,7 +34,7 @@ struct immediate_answer {
     std::int64_t declared_length = -1;  // Content-Length where no body follows
     std::string_view body;
     std::shared_ptr<const void> pin;  // keeps start and body alive until they are written
-    bool close = false;                 // end the connection after it
+    bool close = false;               // end the connection after it
 
     // What the handler notes for wrote_now(); the connection does not look at it.
     reason why = reason::none;

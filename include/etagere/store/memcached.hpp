@@ -1,12 +1,12 @@
 // The memcached store: responses shared by several processes, meta records and entities apart (src/docs/records.md).
 #pragma once
 
+#include "etagere/store/store.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "etagere/store/store.hpp"
 
 namespace etagere::store {
 

@@ -2,17 +2,17 @@
 // tests. A store may forget anything at any time; it never gives back anything else than what was put under that key.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "etagere/base/bytes.hpp"
 #include "etagere/base/result.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/stored_response.hpp"
 #include "etagere/store/stats.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace etagere::store {
 
@@ -23,9 +23,9 @@ inline constexpr std::string_view via = "1.1 etagere";
 /// Immutable; a reader that holds the pointer keeps it alive: eviction never frees bytes being sent.
 struct object {
     cache::stored_response response;
-    shared_bytes body;               // null: not loaded (only the meta record was read); load_body() brings it
-    std::string entity;              // name of the entity record in a remote store, "" where there is none
-    wall_time keep_until{};          // after that the store may forget it
+    shared_bytes body;       // null: not loaded (only the meta record was read); load_body() brings it
+    std::string entity;      // name of the entity record in a remote store, "" where there is none
+    wall_time keep_until{};  // after that the store may forget it
     /// "HTTP/1.1 200 OK" … without framing, Age, Cache-Status, Connection and the empty line; see http::h1.
     std::string wire_full;
     /// The same for "304 Not Modified".
@@ -34,7 +34,8 @@ struct object {
 using object_ptr = std::shared_ptr<const object>;
 /// Fills the wire heads (Via included) and returns the immutable object. Where a head is freshened whose body was never
 /// loaded, pass its `entity` on.
-object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity = {});
+object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until,
+                       std::string entity = {});
 
 /// All variants of one key. Immutable.
 struct variant_set {
@@ -71,7 +72,8 @@ public:
     /// errc::store_miss where the entity is gone; the caller then fetches without a condition.
     virtual void load_body(std::string_view key, object_ptr head, moment now, body_handler done) = 0;
     /// Keeps `o` (body included) as a variant of `key`, replacing the variant with equal `selecting`; the oldest beyond
-    /// `max_variants` goes. Memory sees it at once; a remote level later, or never (full queue: counted, never waited for).
+    /// `max_variants` goes. Memory sees it at once; a remote level later, or never (full queue: counted, never waited
+    /// for).
     virtual void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) = 0;
     /// A validation succeeded: replaces the head of that variant; the entity is not written again.
     virtual void freshen(std::string_view key, object_ptr o, moment now) = 0;

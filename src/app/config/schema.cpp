@@ -122,7 +122,8 @@ template <>
 inline constexpr auto keys<settings::upstream_pool> = [] {
     using s = settings::upstream_pool;
     return std::array{
-        key<&s::max_connections, count{1, 65'535}>("max_connections", "open ones, all endpoints together; for Puma, its threads"),
+        key<&s::max_connections, count{1, 65'535}>("max_connections",
+                                                   "open ones, all endpoints together; for Puma, its threads"),
         key<&s::queue, count{0, 1'000'000}>("queue", "requests that wait for a connection; beyond: 503"),
         key<&s::queue_timeout, duration{.least = 1}>("queue_timeout", "longest wait: 503"),
         key<&s::idle_timeout, duration{.least = 1}>("idle_timeout", "kept connection; shorter than the origin's own")};
