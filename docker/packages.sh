@@ -13,6 +13,7 @@
 #       rails    Rails 6.1 on Puma, Rack::Cache + Dalli
 #       go       the Go tool chain
 #       demo     what src/demo/run needs besides `build`
+#       compose  validating the compose file
 #       image    building and running the container image without an engine
 set -eu
 
@@ -29,8 +30,9 @@ packages() {
         rails)    echo ruby ruby-rails ruby-sqlite3 puma ruby-rack-cache ruby-dalli ;;
         go)       echo golang-go ;;
         demo)     echo python3 ;;
-        image)    echo buildah debootstrap docker-compose ;;
-        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps rails go demo image)" >&2; exit 2 ;;
+        compose)  echo docker-compose python3 ;;
+        image)    echo buildah debootstrap ;;
+        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps rails go demo compose image)" >&2; exit 2 ;;
     esac
 }
 
