@@ -214,9 +214,7 @@ class Etagere:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"étagère still runs {timeout} s after it was told to stop\n{self.tail()}") from None
-        self.reader.join(5)
-        self.process.stdout.close()
-        self.directory.cleanup()
+        self.let_go()
         return code
 
     def stop(self, expect=0):
@@ -231,6 +229,12 @@ class Etagere:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(10)
+        self.let_go()
+
+    def let_go(self):
+        self.reader.join(5)
+        self.process.stdout.close()
+        self.directory.cleanup()
 
 
 class SystemTest(unittest.TestCase):

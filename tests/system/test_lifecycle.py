@@ -37,15 +37,15 @@ class Ending(Lifecycle):
         self.addCleanup(go.set)
         self.origin.on("/slow", lambda e: (e.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcde"), e.wait(go), e.send(b"fghij")))
         self.origin.on("/waiting", lambda e: (e.wait(go), e.answer(200, (), b"whole")))
-        etagere = self.start()
+        etagere = self.start(CONFIG.replace('endpoints: ["@ORIGIN@"]', 'endpoints: ["@ORIGIN@"], pool: { max_connections: 64 }'))
         begun = [etagere.client() for _ in range(20)]
         for number, client in enumerate(begun):
             self.addCleanup(client.close)
-            client.send(request("GET", "/slow" if number % 2 else f"/waiting?{number}"))
+            client.send(request("GET", f"/slow?{number}" if number % 2 else f"/waiting?{number}"))
         idle = etagere.client()
         self.addCleanup(idle.close)
         self.assertEqual(idle.ask("GET", "/").status, 200)
-        self.origin.wait_for(lambda o: o.in_flight >= 11 or len(o.requests) >= 12, "the requests to be under way")
+        self.origin.wait_for(lambda o: o.in_flight >= 20, "the requests to be under way")
         etagere.signal(signal.SIGTERM)
 
         def refused():
