@@ -131,8 +131,9 @@ struct upstream_pool {
 struct upstream_timeouts {
     milliseconds connect{250};
     milliseconds first_byte{30'000};  // from the request's last byte to the answer's first
-    milliseconds idle{30'000};        // longest pause inside an answer, and in a tunnel (WebSocket) both ways; not for `stream: true`
-    milliseconds total = never;       // whole exchange
+    milliseconds idle{
+        30'000};  // longest pause inside an answer, and in a tunnel (WebSocket) both ways; not for `stream: true`
+    milliseconds total = never;  // whole exchange
     friend bool operator==(const upstream_timeouts&, const upstream_timeouts&) = default;
 };
 
