@@ -17,7 +17,7 @@ std::uint64_t secret_seed() {
 
 observe::histogram_values histogram_of(const store::durations& d) {
     observe::histogram_values v;
-    static_assert(std::tuple_size_v<decltype(d.buckets)> == std::tuple_size_v<decltype(v.buckets)>);
+    static_assert(sizeof d.buckets == sizeof v.buckets);
     std::ranges::copy(d.buckets, v.buckets.begin());
     v.sum_us = d.nanoseconds / 1000;
     return v;
