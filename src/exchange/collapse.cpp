@@ -64,13 +64,13 @@ void collapse_table::finish(const std::shared_ptr<flight>& f, outcome result) {
         const std::scoped_lock lock(f->mutex);
         if (f->over) return;
         f->over = true;
-        f->result = result;
+        f->result = std::move(result);  // not written again: followers read it without the lock
         waiting.swap(f->waiting);
     }
     for (std::shared_ptr<waiter>& w : waiting) {
         net::worker& on = w->on;
-        net::asio::post(on.executor(), [w = std::move(w), result] {
-            w->result = result;
+        net::asio::post(on.executor(), [w = std::move(w), f] {
+            w->result = f->result;
             w->timer.cancel();
         });
     }
