@@ -29,7 +29,8 @@ routes:
             self.addCleanup(turn.set)
 
         def handler(exchange):
-            exchange.send(HEAD + head + b"\r\n")
+            # It closes afterwards, and says so: a POST on a connection that dies is not repeated.
+            exchange.send(HEAD + b"Connection: close\r\n" + head + b"\r\n")
             for turn, part in zip(turns, parts):
                 exchange.wait(turn)
                 exchange.send(part)
@@ -120,7 +121,7 @@ routes:
             if exchange.reader.until(b"abc", "first part"):
                 first.set()
             exchange.reader.until(b"def", "second part")
-            exchange.answer(200, (), b"ok")
+            exchange.answer(200, {"Connection": "close"}, b"ok")
             exchange.close()
         self.origin.on(path, handler, early=True)
         client = self.client()
