@@ -1,4 +1,4 @@
-"""HTTP/1 request framing (security catalogue S001-S045): whatever could be read in two ways is read in none."""
+"""HTTP/1 request framing (security catalogue S001-S045, bug case B112): whatever could be read in two ways is read in none."""
 
 import threading
 import unittest
