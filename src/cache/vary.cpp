@@ -234,7 +234,7 @@ private:
 
     const http::fields& request_;
     const policy& rules_;
-    std::array<std::byte, 2048> stack_;  // NOLINT(cppcoreguidelines-pro-type-member-init): storage of memory_
+    std::array<std::byte, 2048> stack_;  // storage of memory_
     std::pmr::monotonic_buffer_resource memory_{stack_.data(), stack_.size()};
     std::pmr::vector<value> values_{&memory_};
 };

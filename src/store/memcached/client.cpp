@@ -19,10 +19,10 @@ thread_local std::jmp_buf* way_back = nullptr;  // of a lane inside libmemcached
 // libmemcached 1.1.4 asserts what a server says: a reply to `add` or `cas` that is neither STORED nor a failure, such
 // as an END that came twice, ends the process (storage.cc). That is no invariant of ours. So within a call of the
 // library a failed assertion ends the call; everywhere else it aborts, as glibc's does, which this replaces.
-// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the name is what assert() calls
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is what assert() calls
 extern "C" [[noreturn]] void __assert_fail(const char* what, const char* file, unsigned line,
                                            const char* function) noexcept {
-    if (way_back != nullptr) std::longjmp(*way_back, 1);  // NOLINT(cert-err52-cpp): C frames, nothing to destroy
+    if (way_back != nullptr) std::longjmp(*way_back, 1);  // over frames of libmemcached; see adr/0015
     (void)std::fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, what);
     std::abort();
 }
@@ -32,9 +32,9 @@ namespace {
 
 /// A call of libmemcached whose failed assertion counts as a protocol error. The handle can only be freed after that.
 template <class Call> memcached_return_t guarded(Call call) noexcept {
-    std::jmp_buf here;  // NOLINT(cppcoreguidelines-pro-type-member-init): setjmp() fills it
+    std::jmp_buf here;
     memcached_return_t rc = MEMCACHED_PROTOCOL_ERROR;
-    if (setjmp(here) == 0) {  // NOLINT(cert-err52-cpp)
+    if (setjmp(here) == 0) {
         way_back = &here;
         rc = call();
     } else {

@@ -37,9 +37,7 @@ public:
 
 private:
     struct release {
-        void operator()(char* p) const noexcept {
-            std::free(p);
-        }  // NOLINT(cppcoreguidelines-no-malloc): libmemcached's
+        void operator()(char* p) const noexcept { std::free(p); }
     };
     std::unique_ptr<char, release> bytes_;
     std::size_t size_;

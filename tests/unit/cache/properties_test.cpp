@@ -17,7 +17,7 @@ public:
     template <class T> const T& one_of(const std::vector<T>& from) { return from[below(from.size())]; }
 
 private:
-    std::mt19937 engine_{20261130};  // NOLINT(cert-msc51-cpp): the same cases every time
+    std::mt19937 engine_{20261130};  // the same cases every time
 };
 
 const std::vector<std::string> directive_pool{

@@ -224,7 +224,7 @@ TEST_F(DeadlineWheel, AWakeUpAlreadyDeliveredDoesNotTouchAWheelThatIsGone) {
 }
 
 TEST_F(DeadlineWheel, AnyOrderOfArmingKeepsEveryDeadlineWithinTwoTicks) {
-    std::mt19937 random(20261130);  // NOLINT(bugprone-random-generator-seed): the same run every time
+    std::mt19937 random(20261130);  // the same run every time
     struct probe {
         steady_time at = steady_time::max();
         std::unique_ptr<deadline> d;

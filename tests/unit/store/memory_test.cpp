@@ -27,15 +27,15 @@ thread_local std::uint64_t allocations = 0;
 #ifndef ETAGERE_SANITIZED
 void* operator new(std::size_t n) {
     ++allocations;
-    if (void* p = std::malloc(n)) return p;  // NOLINT(cppcoreguidelines-no-malloc): it is the replacement
+    if (void* p = std::malloc(n)) return p;
     throw std::bad_alloc();
 }
 void operator delete(void* p) noexcept {
     std::free(p);
-}  // NOLINT(cppcoreguidelines-no-malloc)
+}
 void operator delete(void* p, std::size_t) noexcept {
     std::free(p);
-}  // NOLINT(cppcoreguidelines-no-malloc)
+}
 #endif
 
 namespace etagere::store {

@@ -91,7 +91,7 @@ std::optional<std::string> plain_client::get(const std::string& key) {
     char* const value = memcached_get(handle_, key.data(), key.size(), &size, &flags, &rc);
     if (rc != MEMCACHED_SUCCESS) return std::nullopt;
     std::string out(value == nullptr ? "" : value, size);
-    std::free(value);  // NOLINT(cppcoreguidelines-no-malloc): libmemcached's
+    std::free(value);  // libmemcached's
     return out;
 }
 bool plain_client::set(const std::string& key, const std::string& value) {
