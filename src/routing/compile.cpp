@@ -39,6 +39,15 @@ cache::etag_digest digest(settings::etag_digest d) {
     return cache::etag_digest::md5;
 }
 
+http::coding coding(settings::coding c) {
+    switch (c) {
+        case settings::coding::gzip: return http::coding::gzip;
+        case settings::coding::br: return http::coding::br;
+        case settings::coding::zstd: break;
+    }
+    return http::coding::zstd;
+}
+
 /// The largest body that any level of the store takes.
 std::uint64_t store_bound(const settings::store& s) {
     const std::uint64_t memory = s.memory.size == 0 ? 0 : s.memory.max_object;
@@ -63,6 +72,11 @@ cache::policy make_policy(const settings::route& from, const settings::store* st
     p.query = {.sort = c.key.query_sort, .ignore = c.key.query_ignore};
     p.on_private = c.origin_private == settings::origin_private::revalidate ? cache::private_rule::revalidate
                                                                             : cache::private_rule::leave;
+    p.cookies = c.cookies == settings::cookie_rule::plain ? cache::cookie_rule::plain : cache::cookie_rule::guard;
+    p.targeted = c.targeted;
+    p.no_vary_search = c.no_vary_search;
+    p.tag_fields = c.tags.from;
+    p.tags = c.tags.add;
     p.heuristic_freshness = c.heuristic;
     p.override_lifetime = c.lifetime.override;
     p.has_default_lifetime = c.lifetime.default_.has_value();
@@ -76,12 +90,14 @@ cache::policy make_policy(const settings::route& from, const settings::store* st
     const auto normalizes = [&](std::string_view field) {
         return std::ranges::any_of(c.vary.normalize, [&](const auto& name) { return equal_names(name, field); });
     };
+    p.normalize_accept = normalizes("Accept");
     p.normalize_accept_encoding = normalizes("Accept-Encoding");
     p.normalize_accept_language = normalizes("Accept-Language");
     p.client = c.client_directives == settings::client_directives::honour ? cache::client_directives::honour
                                                                           : cache::client_directives::ignore;
     p.stale_while_revalidate = whole(c.stale.while_revalidate);
     p.stale_if_error = whole(c.stale.if_error);
+    p.stale_if_unreachable = whole(c.stale.if_unreachable);
     p.validate_for = whole(c.validate_for);
     p.collapse = c.collapse.enabled;
     p.collapse_wait = c.collapse.wait;
@@ -89,6 +105,16 @@ cache::policy make_policy(const settings::route& from, const settings::store* st
     p.digest = digest(from.etag.digest);
     p.etag_max_body = from.etag.max_body;
     p.etag_max_hold = from.etag.max_hold;
+    p.json_ignore = from.etag.json_ignore;
+    const auto repairs = [&](settings::tag_repair r) {
+        return std::ranges::find(from.etag.repair, r) != from.etag.repair.end();
+    };
+    p.if_none_match = repairs(settings::tag_repair::quotes) ? http::tag_reading::lenient : http::tag_reading::strict;
+    p.repair_weak_prefix = repairs(settings::tag_repair::weak_prefix);
+    p.repair_suffix = repairs(settings::tag_repair::suffix);
+    p.audit = from.etag.audit;
+    std::ranges::transform(from.compress.algorithms, std::back_inserter(p.compress), coding);
+    p.compress_above = from.compress.above;
     return p;
 }
 
@@ -146,6 +172,7 @@ std::expected<route, std::string> compile_route(const settings::route& from, con
     r.upstream = static_cast<std::size_t>(upstream - all.upstreams.data());
     r.store = store == nullptr ? 0 : static_cast<std::size_t>(store - all.stores.data());
     r.cache_status = from.headers.cache_status;
+    r.purge_on_success = from.purge_on_success;
     for (const std::string& name : from.match.methods) {
         const http::method m = http::find_method(name);
         if (m == http::method::other) {

@@ -27,9 +27,10 @@ struct route {
     std::string name;
     std::uint32_t index = 0;  // dense over all routes of a configuration, ingress first: for counters
     cache::policy policy;
-    std::size_t upstream = 0;                // index in settings.upstreams
-    std::size_t store = 0;                   // index in settings.stores; meaningless where the policy is not enabled
-    bool cache_status = true;                // send the field (RFC 9211)
+    std::size_t upstream = 0;  // index in settings.upstreams
+    std::size_t store = 0;     // index in settings.stores; meaningless where the policy is not enabled
+    bool cache_status = true;  // send the field (RFC 9211)
+    settings::purge_on_success purge_on_success;
     std::uint16_t methods = 0;               // bit per http::method; 0: all
     std::vector<std::string> other_methods;  // names of methods that are http::method::other
 };

@@ -174,7 +174,8 @@ struct lifetime {
 /// Used where the origin neither grants nor forbids stale answers itself; its own directives (RFC 5861) always count.
 struct stale {
     milliseconds while_revalidate{0};
-    milliseconds if_error{0};
+    milliseconds if_error{0};        // RFC 5861 §4: 500, 502, 503, 504, or no answer at all
+    milliseconds if_unreachable{0};  // RFC 9111 §4.2.4: no answer at all
     friend bool operator==(const stale&, const stale&) = default;
 };
 
@@ -184,6 +185,25 @@ enum class client_directives : std::uint8_t { ignore, honour };
 enum class origin_private : std::uint8_t {
     leave,       // not stored
     revalidate,  // kept apart per credential (`per_credential`), never used without asking the origin
+};
+
+/// Cookies tell users apart, and caches that forget it hand one's page to another (RFC 9111 §7.3).
+enum class cookie_rule : std::uint8_t {
+    guard,  // an answer to a request with cookies needs `public` or the like; Set-Cookie is never kept
+    plain,  // RFC 9111 to the letter: they are fields like others, and Set-Cookie is kept and replayed
+};
+
+/// What a route starts from: a set of values for keys of `cache`, which the route's own keys then override.
+enum class profile : std::uint8_t {
+    api,  // safe in front of an API whose authors never thought of a shared cache: the defaults of this file
+    rfc,  // all that RFC 9110 and 9111 allow, nothing withheld for safety
+};
+
+/// Names under which stored answers can be purged together.
+struct tags {
+    std::vector<std::string> from{"Surrogate-Key", "Cache-Groups"};  // response fields that name them
+    std::vector<std::string> add;                                    // for every answer of the route
+    friend bool operator==(const tags&, const tags&) = default;
 };
 
 struct cache_key {
@@ -224,6 +244,11 @@ struct cache {
     cache_key key;
     settings::vary vary;
     settings::collapse collapse;
+    settings::cookie_rule cookies = settings::cookie_rule::guard;
+    /// Fields that stand above Cache-Control (RFC 9213), the first one present wins. Empty: none.
+    std::vector<std::string> targeted{"Etagere-Cache-Control", "CDN-Cache-Control"};
+    settings::tags tags;
+    bool no_vary_search = true;            // believe the origin's No-Vary-Search
     bool heuristic = false;                // RFC 9111 §4.2.2: 10 % of the time since Last-Modified
     std::uint64_t max_object = unlimited;  // larger bodies are not stored; the store has a bound of its own
     friend bool operator==(const cache&, const cache&) = default;
@@ -232,13 +257,42 @@ struct cache {
 enum class etag_when_missing : std::uint8_t { off, weak, strong };
 enum class etag_digest : std::uint8_t { xxh3_128, sha_256, md5 };
 
-/// ETag computed where the origin sends none.
+/// What hops in between do to tags, and étagère undoes (YAML `etag.repair`).
+enum class tag_repair : std::uint8_t {
+    quotes,       // clients that cut the quotes off: abc for "abc", /"abc for W/"abc"
+    weak_prefix,  // W/ put in front on the way (nginx's gzip): the origin is offered the tag without it too
+    suffix,       // -gzip, -br, ;gzip … appended for a coding (Apache httpd, Rack::Deflater's relatives)
+};
+
 struct etag {
     etag_when_missing when_missing = etag_when_missing::weak;
     etag_digest digest = etag_digest::xxh3_128;
     std::uint64_t max_body = 1 * mib;  // larger bodies pass untagged
     milliseconds max_hold{50};         // so does a body that is still arriving after that
+    /// JSON pointers (RFC 6901) of what does not count: the tag of our own is made over the canonical JSON without
+    /// them, and is weak.
+    std::vector<std::string> json_ignore{};
+    std::vector<tag_repair> repair{tag_repair::quotes};
+    double audit = 0;  // 0 to 1: share of validated hits that are fetched in full to see whether the 304 was true
     friend bool operator==(const etag&, const etag&) = default;
+};
+
+enum class coding : std::uint8_t { gzip, br, zstd };
+
+/// Compression of what the origin sends uncompressed, for clients that accept it.
+struct compress {
+    std::vector<coding> algorithms;  // in order of preference among what the client takes equally; empty: off
+    std::uint64_t above = 1 * kib;   // shorter bodies stay as they are
+    friend bool operator==(const compress&, const compress&) = default;
+};
+
+/// A successful answer to a request that is not safe purges these, besides what RFC 9111 §4.4 invalidates.
+struct purge_on_success {
+    std::vector<std::string> tags;
+    std::vector<std::string> routes;    // names
+    std::vector<std::string> prefixes;  // paths, of the request's own host
+    bool soft = false;                  // true: what is purged may still be validated, or served stale where allowed
+    friend bool operator==(const purge_on_success&, const purge_on_success&) = default;
 };
 
 struct headers {
@@ -260,7 +314,9 @@ struct route {
     std::string upstream;  // name
     settings::cache cache;
     settings::etag etag;
+    settings::compress compress;
     settings::headers headers;
+    settings::purge_on_success purge_on_success;
     bool stream = false;  // answers are never buffered, tagged or stored, and may pause for any time
     friend bool operator==(const route&, const route&) = default;
 };

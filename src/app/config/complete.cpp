@@ -99,6 +99,7 @@ private:
             r.upstream = s.upstreams.front().name;
             r.cache = d_.defaults.cache;
             r.etag = d_.defaults.etag;
+            r.compress = d_.defaults.compress;
             r.headers = d_.defaults.headers;
         }
     }

@@ -15,8 +15,12 @@ namespace etagere::app::config {
 struct defaults {
     settings::cache cache;
     settings::etag etag;
+    settings::compress compress;
     settings::headers headers;
 };
+
+/// The values of a profile, in place of those that `to` has for the keys that the profile speaks of.
+void apply(settings::profile p, settings::cache& to);
 
 struct document {
     settings::settings value;

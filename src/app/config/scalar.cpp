@@ -423,4 +423,36 @@ parsed<std::string> parse_url_path(const scalar& s) {
     return s.text;
 }
 
+namespace {
+bool is_visible(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+}  // namespace
+
+parsed<std::string> parse_path_prefix(const scalar& s) {
+    if (!is_visible(s.text) || !s.text.starts_with('/') || s.text.find_first_of("?#*") != std::string::npos) {
+        return refuse(s, "is not the beginning of a path, as in /api/products/");
+    }
+    return s.text;
+}
+
+parsed<std::string> parse_tag(const scalar& s) {
+    if (!is_visible(s.text) || s.text.find_first_of(",\"") != std::string::npos || s.text.size() > 256) {
+        return refuse(s, "is not a tag: up to 256 visible characters without comma or quote");
+    }
+    return s.text;
+}
+
+// RFC 6901 §3
+parsed<std::string> parse_json_pointer(const scalar& s) {
+    bool good = s.text.starts_with('/');
+    for (std::size_t at = s.text.find('~'); good && at != std::string::npos; at = s.text.find('~', at + 1)) {
+        good = at + 1 < s.text.size() && (s.text[at + 1] == '0' || s.text[at + 1] == '1');
+    }
+    if (!good) {
+        return refuse(s, "is not a JSON pointer, as in /meta/request_id");
+    }
+    return s.text;
+}
+
 }  // namespace etagere::app::config

@@ -47,7 +47,10 @@ parsed<std::string> parse_method(const scalar& s);       // RFC 9110 §9.1
 parsed<std::string> parse_parameter(const scalar& s);    // query parameter, `*` at its end
 parsed<std::string> parse_host_pattern(const scalar& s);
 parsed<std::string> parse_path_pattern(const scalar& s);
-parsed<std::string> parse_url_path(const scalar& s);  // /metrics
+parsed<std::string> parse_url_path(const scalar& s);     // /metrics
+parsed<std::string> parse_path_prefix(const scalar& s);  // /api/products/
+parsed<std::string> parse_tag(const scalar& s);
+parsed<std::string> parse_json_pointer(const scalar& s);  // /meta/request_id
 
 /// 1047552 → "1023KiB"
 std::string size_text(std::uint64_t bytes);

@@ -1,47 +1,12 @@
 // The tables: every key of the file, bottom up. A key that is not here is not accepted, so a feature's keys come with
 // the feature. Ranges that need one value are here; what needs two is in checks.cpp.
-#include "binding.hpp"
 #include "document.hpp"
-#include "words.hpp"
+#include "route_keys.hpp"
+#include "types.hpp"
 
 #include <array>
 
 namespace etagere::app::config {
-
-// Types as messages and the reference call them.
-static constexpr std::string_view t_boolean = "true or false";
-static constexpr std::string_view t_rate = "rate";
-static constexpr std::string_view t_share = "share";
-static constexpr std::string_view t_address = "address";
-static constexpr std::string_view t_endpoint = "http://host:port or unix:/path";
-static constexpr std::string_view t_server = "host:port";
-static constexpr std::string_view t_network = "network";
-static constexpr std::string_view t_secret = "text, secret";
-static constexpr std::string_view t_name = "name";
-static constexpr std::string_view t_field = "field name";
-static constexpr std::string_view t_cookie = "cookie name";
-static constexpr std::string_view t_method = "method";
-static constexpr std::string_view t_parameter = "query parameter";
-static constexpr std::string_view t_host = "host pattern";
-static constexpr std::string_view t_path = "path pattern";
-static constexpr std::string_view t_url_path = "path";
-
-using boolean = plain<&parse_boolean, t_boolean>;
-using rate = plain<&parse_rate, t_rate>;
-using share = plain<&parse_share, t_share>;
-using address = plain<&parse_address, t_address>;
-using endpoint = plain<&parse_endpoint, t_endpoint>;
-using server = plain<&parse_server, t_server>;
-using network = plain<&parse_network, t_network>;
-using secret = plain<&parse_secret, t_secret>;
-using name = plain<&parse_name, t_name>;
-using field_name = plain<&parse_field_name, t_field>;
-using cookie_name = plain<&parse_cookie_name, t_cookie>;
-using method = plain<&parse_method, t_method>;
-using parameter = plain<&parse_parameter, t_parameter>;
-using host_pattern = plain<&parse_host_pattern, t_host>;
-using path_pattern = plain<&parse_path_pattern, t_path>;
-using url_path = plain<&parse_url_path, t_url_path>;
 
 // --------------------------------------------------------------------------------------------------------- listeners
 
@@ -155,139 +120,6 @@ inline constexpr auto keys<settings::upstream> = [] {
         key<&s::resolve, duration{.least = 1}>("resolve", "how long an answer of the resolver is used"),
         key<&s::host_header, word<settings::host_header>{}>("host_header",
                                                             "Host as the client sent it, or the endpoint's")};
-}();
-
-// ------------------------------------------------------------------------------------------------------------- cache
-
-template <>
-inline constexpr auto keys<settings::lifetime> = [] {
-    using s = settings::lifetime;
-    return std::array{
-        key<&s::default_, duration{.seconds = true}>("default",
-                                                     "where the origin is silent; 0s: store, always revalidate"),
-        key<&s::max, duration{.least = 1000, .seconds = true}>("max", "upper bound on what the origin says"),
-        key<&s::override, boolean{}>("override", "`default` holds even where the origin says otherwise")};
-}();
-
-template <>
-inline constexpr auto keys<settings::stale> = [] {
-    using s = settings::stale;
-    return std::array{
-        key<&s::while_revalidate, duration{.seconds = true}>("while_revalidate",
-                                                             "RFC 5861 §3, unless the origin forbids"),
-        key<&s::if_error, duration{.seconds = true}>("if_error", "RFC 5861 §4, unless the origin forbids")};
-}();
-
-static constexpr std::array<field<settings::cache_key>, 2> query_keys{
-    {key<&settings::cache_key::query_sort, boolean{}>("sort", "the order of parameters does not matter"),
-     key<&settings::cache_key::query_ignore, list<parameter>{}>("ignore",
-                                                                "parameters that do not matter; utm_* for many")}};
-
-template <>
-inline constexpr auto keys<settings::cache_key> = [] {
-    using s = settings::cache_key;
-    return std::array{group<s, query_keys>("query", "query string"),
-                      key<&s::headers, list<field_name>{}>("headers", "request fields that part the key"),
-                      key<&s::cookies, list<cookie_name>{}>("cookies", "cookies that part the key")};
-}();
-
-template <>
-inline constexpr auto keys<settings::vary> = [] {
-    using s = settings::vary;
-    return std::array{key<&s::max_variants, count{1, 1'000}>("max_variants", "of one key; the oldest goes"),
-                      key<&s::normalize, list<word<normalizable>>{}>("normalize", "equal meanings are one variant")};
-}();
-
-template <>
-inline constexpr auto keys<settings::collapse> =
-    std::array{key<&settings::collapse::wait, duration{.least = 1}>("wait", "then a follower asks for itself")};
-
-/// `negative: { "404": 10s }`: any error status is a key.
-struct statuses {
-    std::string type() const { return "map of status to duration"; }
-    void read(reader& r, const node& n, std::vector<std::pair<int, milliseconds>>& out) const {
-        if (!r.expect_map(n, "statuses from 400 to 599")) {
-            return;
-        }
-        out.clear();
-        for (const member& m : n.members) {
-            const reader::scope inside(r, m.key);
-            const auto status = parse_count({.text = m.key, .shown = m.key}, 400, 599);
-            if (!status) {
-                r.error(m.at, fmt::format("{} is not an error status, 400 to 599", quoted(m.key)));
-                continue;
-            }
-            auto& entry = out.emplace_back(static_cast<int>(*status), milliseconds{0});
-            read_value(duration{.seconds = true}, r, m.value, entry.second);
-        }
-    }
-};
-
-template <>
-inline constexpr auto keys<settings::cache> = [] {
-    using s = settings::cache;
-    return std::array{
-        key<&s::store, name{}>("store", "name of a store"),
-        key<&s::mode, word<settings::cache_mode>{}>("mode", "shared between clients, or private to one consumer"),
-        key<&s::per_credential, list<field_name>{}>("per_credential",
-                                                    "fields that tell users apart: they part the key"),
-        key<&s::lifetime, object{}>("lifetime", "freshness"),
-        key<&s::negative, statuses{}>("negative", "lifetime of errors where the origin is silent"),
-        key<&s::stale, object{}>("stale", "answers past their lifetime"),
-        key<&s::validate_for, duration{.seconds = true}>("validate_for", "kept after that, for a 304 to revive"),
-        key<&s::client_directives, word<settings::client_directives>{}>("client_directives",
-                                                                        "Cache-Control of clients"),
-        key<&s::origin_private, word<settings::origin_private>{}>("private",
-                                                                  "what the origin calls private: Rails' default"),
-        key<&s::key, object{}>("key", "what makes two requests the same"),
-        key<&s::vary, object{}>("vary", "variants of one key"),
-        key<&s::collapse, switchable{}>("collapse", "identical requests at one time are one upstream request"),
-        key<&s::heuristic, boolean{}>("heuristic", "RFC 9111 §4.2.2: a lifetime guessed from Last-Modified"),
-        key<&s::max_object, size{.least = 1, .unlimited = true}>("max_object", "larger bodies are not stored")};
-}();
-
-template <>
-inline constexpr auto keys<settings::etag> = [] {
-    using s = settings::etag;
-    return std::array{
-        key<&s::when_missing, word<settings::etag_when_missing>{}>("when_missing", "tag where the origin sends none"),
-        key<&s::digest, word<settings::etag_digest>{}>("digest", "what the tag is made with"),
-        key<&s::max_body, size{}>("max_body", "larger bodies pass untagged"),
-        key<&s::max_hold, duration{}>("max_hold", "a body that takes longer to arrive passes untagged")};
-}();
-
-template <>
-inline constexpr auto keys<settings::headers> =
-    std::array{key<&settings::headers::cache_status, word<on_off>{}>("cache_status", "RFC 9211 field on every answer")};
-
-// ------------------------------------------------------------------------------------------------------------ routes
-
-template <>
-inline constexpr auto keys<settings::match> = [] {
-    using s = settings::match;
-    return std::array{key<&s::host, host_pattern{}>("host", "api.example.com or *.example.com; without: any"),
-                      key<&s::path, path_pattern{}>("path", "/a/*, /a/{id}, /a/**; without: /**"),
-                      key<&s::methods, list<method>{}>("methods", "without: all; GET includes HEAD")};
-}();
-
-template <>
-inline constexpr auto keys<settings::route> = [] {
-    using s = settings::route;
-    return std::array{required<&s::name, name{}>("name", "in metrics and logs; unique"),
-                      required<&s::match, object{}>("match", "which requests"),
-                      key<&s::upstream, name{}>("upstream", "name of an upstream; without: the one called default"),
-                      key<&s::cache, switchable{}>("cache", "off, or rules on top of defaults.cache"),
-                      key<&s::etag, object{}>("etag", "tags of our own"),
-                      key<&s::headers, object{}>("headers", "fields added to answers"),
-                      key<&s::stream, boolean{}>("stream", "never buffered, tagged or stored")};
-}();
-
-template <>
-inline constexpr auto keys<defaults> = [] {
-    using s = defaults;
-    return std::array{key<&s::cache, switchable{}>("cache", "for every route"),
-                      key<&s::etag, object{}>("etag", "for every route"),
-                      key<&s::headers, object{}>("headers", "for every route")};
 }();
 
 // ------------------------------------------------------------------------------------------------------- the process
@@ -416,6 +248,7 @@ template <auto Member> static constexpr field<document> routes(std::string_view 
                     settings::route& route = all.emplace_back();
                     route.cache = d.defaults.cache;
                     route.etag = d.defaults.etag;
+                    route.compress = d.defaults.compress;
                     route.headers = d.defaults.headers;
                     read_map<settings::route>(r, item, route, keys<settings::route>);
                 }

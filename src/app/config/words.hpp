@@ -43,6 +43,20 @@ template <>
 inline constexpr auto words<settings::origin_private> = make_words<settings::origin_private>(
     {{"leave", settings::origin_private::leave}, {"revalidate", settings::origin_private::revalidate}});
 template <>
+inline constexpr auto words<settings::profile> =
+    make_words<settings::profile>({{"api", settings::profile::api}, {"rfc", settings::profile::rfc}});
+template <>
+inline constexpr auto words<settings::cookie_rule> = make_words<settings::cookie_rule>(
+    {{"guard", settings::cookie_rule::guard}, {"plain", settings::cookie_rule::plain}});
+template <>
+inline constexpr auto words<settings::tag_repair> =
+    make_words<settings::tag_repair>({{"quotes", settings::tag_repair::quotes},
+                                      {"weak_prefix", settings::tag_repair::weak_prefix},
+                                      {"suffix", settings::tag_repair::suffix}});
+template <>
+inline constexpr auto words<settings::coding> = make_words<settings::coding>(
+    {{"gzip", settings::coding::gzip}, {"br", settings::coding::br}, {"zstd", settings::coding::zstd}});
+template <>
 inline constexpr auto words<settings::etag_when_missing> =
     make_words<settings::etag_when_missing>({{"off", settings::etag_when_missing::off},
                                              {"weak", settings::etag_when_missing::weak},
@@ -68,8 +82,8 @@ inline constexpr auto words<settings::log_level> =
 /// Fields of which the cache knows when two values mean the same.
 struct normalizable {};
 template <>
-inline constexpr auto words<normalizable> =
-    make_words<std::string_view>({{"Accept-Encoding", "Accept-Encoding"}, {"Accept-Language", "Accept-Language"}});
+inline constexpr auto words<normalizable> = make_words<std::string_view>(
+    {{"Accept", "Accept"}, {"Accept-Encoding", "Accept-Encoding"}, {"Accept-Language", "Accept-Language"}});
 /// Members of the access line that can identify somebody.
 struct redactable {};
 template <>

@@ -320,16 +320,23 @@ routes:
       per_credential: [X-User]
       lifetime: { default: 1s, max: 2s, override: true }
       negative: { 404: 3s }
-      stale: { while_revalidate: 4s, if_error: 5s }
+      stale: { while_revalidate: 4s, if_error: 5s, if_unreachable: 6s }
       validate_for: 6s
       client_directives: honour
       private: revalidate
       key: { query: { sort: true, ignore: [x] }, headers: [A], cookies: [c] }
       vary: { max_variants: 7, normalize: [] }
       collapse: { wait: 8s }
+      cookies: plain
+      targeted: [X-Control]
+      tags: { from: [xkey], add: [t] }
+      no_vary_search: false
       heuristic: true
       max_object: 9KiB
-    etag: { when_missing: off, digest: sha-256, max_body: 10KiB, max_hold: 11ms }
+    etag: { when_missing: off, digest: sha-256, max_body: 10KiB, max_hold: 11ms, json_ignore: [/a], repair: [suffix],
+            audit: 2% }
+    compress: { algorithms: [br, gzip], above: 12KiB }
+    purge_on_success: { tags: [t], routes: [rest], prefixes: [/p/], soft: true }
   - { name: rest, match: {} }
 shutdown: { readiness_delay: 1s, drain: 2s }
 observability:
@@ -364,21 +371,64 @@ observability:
     c.per_credential = {"X-User"};
     c.lifetime = {1s, 2s, true};
     c.negative = {{404, 3s}};
-    c.stale = {4s, 5s};
+    c.stale = {4s, 5s, 6s};
     c.validate_for = 6s;
     c.client_directives = settings::client_directives::honour;
     c.origin_private = settings::origin_private::revalidate;
     c.key = {true, {"x"}, {"A"}, {"c"}};
     c.vary = {7, {}};
     c.collapse = {true, 8s};
+    c.cookies = settings::cookie_rule::plain;
+    c.targeted = {"X-Control"};
+    c.tags = {{"xkey"}, {"t"}};
+    c.no_vary_search = false;
     c.heuristic = true;
     c.max_object = 9216;
     EXPECT_EQ(r.cache, c);
-    EXPECT_EQ(r.etag, (settings::etag{settings::etag_when_missing::off, settings::etag_digest::sha_256, 10240, 11ms}));
+    EXPECT_EQ(r.etag, (settings::etag{settings::etag_when_missing::off,
+                                      settings::etag_digest::sha_256,
+                                      10240,
+                                      11ms,
+                                      {"/a"},
+                                      {settings::tag_repair::suffix},
+                                      0.02}));
+    EXPECT_EQ(r.compress, (settings::compress{{settings::coding::br, settings::coding::gzip}, 12288}));
+    EXPECT_EQ(r.purge_on_success, (settings::purge_on_success{{"t"}, {"rest"}, {"/p/"}, true}));
     EXPECT_EQ(s.shutdown, (settings::shutdown{1s, 2s}));
     const settings::access_log log{
         settings::access_log_format::rack_cache, "/tmp/log", 0.5, {"query", "client_ip", "user_agent"}};
     EXPECT_EQ(s.observability, (settings::observability{log, settings::log_level::debug, "/m"}));
+}
+
+// A profile is where the keys of `cache` start from, whatever the defaults say; the route's own keys come on top.
+TEST(Profile, IsBelowTheRoutesOwnKeysAndAboveTheDefaults) {
+    const auto s = parsed(with_upstream(R"(
+defaults:
+  cache: { heuristic: true, lifetime: { max: 1h } }
+  compress: { algorithms: [gzip] }
+routes:
+  - { name: plain, match: { path: /plain } }
+  - { name: api, match: { path: /api }, profile: api }
+  - { name: rfc, match: { path: /rfc }, profile: rfc, cache: { cookies: guard } }
+)"));
+    EXPECT_TRUE(s.routes.at(0).cache.heuristic);
+    EXPECT_FALSE(s.routes.at(1).cache.heuristic);
+    EXPECT_EQ(s.routes.at(1).cache.client_directives, settings::client_directives::ignore);
+    const settings::cache& rfc = s.routes.at(2).cache;
+    EXPECT_TRUE(rfc.heuristic);
+    EXPECT_EQ(rfc.client_directives, settings::client_directives::honour);
+    EXPECT_EQ(rfc.cookies, settings::cookie_rule::guard);
+    EXPECT_EQ(rfc.stale.if_unreachable, 24h);
+    EXPECT_EQ(rfc.lifetime.max, 1h);
+    EXPECT_EQ(s.routes.at(2).compress.algorithms, std::vector{settings::coding::gzip});
+}
+
+TEST(Profile, OfTheDefaultsIsEveryRoutes) {
+    const auto s =
+        parsed(with_upstream("defaults: { profile: rfc, cache: { heuristic: false } }\n"
+                             "routes: [{ name: a, match: {} }]"));
+    EXPECT_FALSE(s.routes.at(0).cache.heuristic);
+    EXPECT_EQ(s.routes.at(0).cache.cookies, settings::cookie_rule::plain);
 }
 
 // ------------------------------------------------------------------------------------------------------------ from

@@ -366,8 +366,15 @@ TEST(Words, OfHttpAreTokens) {
                 HasSubstr("is not a path, as in /metrics"));
     EXPECT_THAT(one_problem("observability: { access_log: { output: access.log } }"),
                 HasSubstr("is neither stdout, stderr nor the absolute path of a file"));
-    EXPECT_THAT(one_problem("defaults: { cache: { vary: { normalize: [Accept] } } }"),
-                HasSubstr("\"Accept\" is not one of: Accept-Encoding, Accept-Language"));
+    EXPECT_THAT(one_problem("defaults: { cache: { vary: { normalize: [User-Agent] } } }"),
+                HasSubstr("\"User-Agent\" is not one of: Accept, Accept-Encoding, Accept-Language"));
+    EXPECT_THAT(one_problem("defaults: { cache: { tags: { add: ['a b'] } } }"), HasSubstr("\"a b\" is not a tag"));
+    EXPECT_THAT(one_problem("routes: [{ name: a, match: {}, purge_on_success: { prefixes: [api] } }]"),
+                HasSubstr("\"api\" is not the beginning of a path"));
+    for (const char* pointer : {"id", "/a~2", "/a~", "''"}) {
+        EXPECT_THAT(one_problem(std::string("defaults: { etag: { json_ignore: [") + pointer + "] } }"),
+                    HasSubstr("is not a JSON pointer"));
+    }
 }
 
 TEST(Version, IsOne) {

@@ -83,8 +83,9 @@ TEST(Allocation, NorDoesChoosingAmongOrdinaryVariants) {
     const stored_response same = stored(response, 200, asked);
     const stored_response* const variants[] = {&other, &same};
     const auto request = make_request(asked);
+    const policy rules;
     int chosen = -1;
-    EXPECT_EQ(allocations_of([&] { chosen = select_variant(variants, request, policy{}); }), 0U);
+    EXPECT_EQ(allocations_of([&] { chosen = select_variant(variants, request, rules); }), 0U);
     EXPECT_EQ(chosen, 1);
 }
 
