@@ -19,23 +19,7 @@ namespace {
 
 using http::field_id;
 
-constexpr std::string_view json_type = "application/json";
-
-struct reply {
-    int status = 200;
-    std::string_view content_type = json_type;
-    std::string content;
-    std::pair<std::string_view, std::string_view> more;  // one field that belongs to the status
-};
-
-reply refusal(int status, std::string_view error) {
-    reply r;
-    r.status = status;
-    r.content = R"({"error":)";
-    observe::append_json_string(r.content, error);
-    r.content += "}\n";
-    return r;
-}
+constexpr std::size_t most_body = 64 * 1024;
 
 /// A page in a browser sends Origin, or (with a name of its own that resolves to us) a Host that is not ours: S272.
 bool is_our_host(std::string_view host, const std::vector<std::string>& names) {
@@ -81,36 +65,9 @@ reply tell_readiness(const readiness& now, bool verbose) {
     return r;
 }
 
-reply respond(const http::request_head& request, const admin_options& options, const admin_functions& functions) {
-    const bool reads = request.verb == http::method::get || request.verb == http::method::head;
-    const bool from_a_page =
-        request.header.has(field_id::origin) || (!reads && !is_our_host(request.host, options.hosts));
-    if (from_a_page) return refusal(403, "not for web pages");
-
-    const std::string_view path = request.path();
-    const bool live = path == "/livez" || path == "/healthz";
-    const bool readyz = path == "/readyz";
-    if (!live && !readyz) {
-        if (!options.token.empty() && !has_token(request.header, options.token)) {
-            reply r = refusal(401, "bearer token required");
-            r.more = {"WWW-Authenticate", "Bearer"};
-            return r;
-        }
-        if (path != options.metrics_path) return refusal(404, "no such page");
-    }
-    if (!reads) {
-        reply r = refusal(405, "only GET and HEAD");
-        r.more = {"Allow", "GET, HEAD"};
-        return r;
-    }
-    if (readyz) return tell_readiness(functions.readiness(), is_verbose(request.query()));
-    reply r;
-    if (live) {
-        r.content = "{\"status\":\"alive\"}\n";
-    } else {
-        r.content_type = observe::exposition_content_type;
-        r.content = functions.metrics();
-    }
+reply not_allowed(std::string_view allowed) {
+    reply r = refusal(405, allowed == "POST" ? "only POST" : "only GET and HEAD");
+    r.more = {"Allow", std::string(allowed)};
     return r;
 }
 
@@ -118,15 +75,7 @@ struct wire {
     std::string start, content;
 };
 
-}  // namespace
-
-admin_handler::admin_handler(admin_options options, admin_functions functions)
-    : options_(std::move(options)), functions_(std::move(functions)) {}
-
-bool admin_handler::try_now(net::transaction& t, net::immediate_answer& a) {
-    const http::request_head& request = t.request();
-    reply r = respond(request, options_, functions_);
-
+void fill(net::immediate_answer& a, const net::transaction& t, const http::request_head& request, reply r) {
     http::fields header;
     header.append(field_id::date, http::format_date(std::chrono::floor<seconds>(t.started().wall)));
     header.append(field_id::content_type, r.content_type);
@@ -145,6 +94,82 @@ bool admin_handler::try_now(net::transaction& t, net::immediate_answer& a) {
         a.body = bytes->content;
     }
     a.pin = bytes;
+}
+
+/// What a page was sent; 413 where it is too much.
+net::task<result<std::string>> read_whole(net::transaction& t) {
+    std::string body;
+    if (!t.request().body.has_body()) co_return body;
+    for (;;) {
+        const result<std::string_view> piece = co_await t.body().read();
+        if (!piece) co_return std::unexpected(piece.error());
+        if (piece->empty()) co_return body;
+        if (body.size() + piece->size() > most_body) co_return fail(errc::content_too_large);
+        body += *piece;
+    }
+}
+
+}  // namespace
+
+reply refusal(int status, std::string_view error) {
+    reply r;
+    r.status = status;
+    r.content = R"({"error":)";
+    observe::append_json_string(r.content, error);
+    r.content += "}\n";
+    return r;
+}
+
+admin_handler::admin_handler(admin_options options, admin_functions functions)
+    : options_(std::move(options)), functions_(std::move(functions)) {}
+
+/// False where `behind` has to be asked.
+bool admin_handler::respond(const http::request_head& request, reply& r, const page*& behind) const {
+    const auto say = [&r](reply with) {
+        r = std::move(with);
+        return true;
+    };
+    const bool reads = request.verb == http::method::get || request.verb == http::method::head;
+    const bool from_a_page =
+        request.header.has(field_id::origin) || (!reads && !is_our_host(request.host, options_.hosts));
+    if (from_a_page) return say(refusal(403, "not for web pages"));
+
+    const std::string_view path = request.path();
+    const bool live = path == "/livez" || path == "/healthz";
+    const bool readyz = path == "/readyz";
+    if (!live && !readyz) {
+        if (!options_.token.empty() && !has_token(request.header, options_.token)) {
+            r = refusal(401, "bearer token required");
+            r.more = {"WWW-Authenticate", "Bearer"};
+            return true;
+        }
+        const auto at = std::ranges::find(functions_.pages, path, &page::path);
+        if (at != functions_.pages.end()) {
+            if (at->writes ? request.verb != http::method::post : !reads) {
+                return say(not_allowed(at->writes ? "POST" : "GET, HEAD"));
+            }
+            behind = &*at;
+            return false;
+        }
+        if (path != options_.metrics_path) return say(refusal(404, "no such page"));
+    }
+    if (!reads) return say(not_allowed("GET, HEAD"));
+    if (readyz) return say(tell_readiness(functions_.readiness(), is_verbose(request.query())));
+    if (live) {
+        r.content = "{\"status\":\"alive\"}\n";
+    } else {
+        r.content_type = observe::exposition_content_type;
+        r.content = functions_.metrics();
+    }
+    return true;
+}
+
+bool admin_handler::try_now(net::transaction& t, net::immediate_answer& a) {
+    const http::request_head& request = t.request();
+    reply r;
+    const page* behind = nullptr;
+    if (!respond(request, r, behind)) return false;
+    fill(a, t, request, std::move(r));
     // What a refused request carries is not read.
     a.close = request.body.has_body();
     return true;
@@ -154,7 +179,23 @@ void admin_handler::wrote_now(net::transaction&, const net::immediate_answer&, c
 
 net::task<void> admin_handler::handle(net::transaction& t) {
     net::immediate_answer a;
-    try_now(t, a);
+    reply r;
+    const page* behind = nullptr;
+    bool unread = t.request().body.has_body();
+    if (!respond(t.request(), r, behind)) {
+        result<std::string> body = co_await read_whole(t);
+        if (body) {
+            unread = false;
+            question asked{t.request(), std::move(*body)};
+            r = co_await behind->answer(std::move(asked));
+        } else {
+            const int status = http_status(body.error());
+            if (status == 0) co_return t.abort();
+            r = refusal(status, error_name(body.error()));
+        }
+    }
+    fill(a, t, t.request(), std::move(r));
+    a.close = unread;
     co_await t.answer(a);
 }
 

@@ -1,6 +1,8 @@
 #include "etagere/admin/admin.hpp"
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -15,7 +17,22 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// A request as a codec hands it over; nothing but try_now() is expected to be used.
+/// One piece after the other.
+class pieces final : public net::body_source {
+public:
+    explicit pieces(std::vector<std::string> all) : all_(std::move(all)) {}
+    net::task<result<std::string_view>> read() override {
+        if (next_ == all_.size()) co_return std::string_view{};
+        co_return std::string_view(all_[next_++]);
+    }
+    void stop() noexcept override {}
+
+private:
+    std::vector<std::string> all_;
+    std::size_t next_ = 0;
+};
+
+/// A request as a codec hands it over; nothing but try_now() is expected to be used where it says true.
 class fake_transaction final : public net::transaction {
 public:
     explicit fake_transaction(std::string_view method, std::string_view target) {
@@ -34,12 +51,14 @@ public:
     std::uint64_t bytes_in() const noexcept override { return 0; }
     std::uint64_t bytes_out() const noexcept override { return 0; }
     net::body_source& body() noexcept override {
-        ADD_FAILURE() << "try_now() must not touch the body";
-        return body_;
+        EXPECT_TRUE(may_read) << "try_now() must not touch the body";
+        return sent_;
     }
     net::task<result<void>> send_interim(const http::response_head&) override { co_return unexpected(); }
     net::task<result<void>> answer(net::immediate_answer& a) override {
         answered_status = a.status;
+        answered = std::string(a.body);
+        closed = a.close;
         co_return result<void>{};
     }
     net::task<result<void>> send_head(const http::response_head&) override { co_return unexpected(); }
@@ -54,7 +73,15 @@ public:
     }
 
     http::request_head head;
+    void carry(std::vector<std::string> content) {
+        head.body = http::framing::chunked();
+        sent_ = pieces(std::move(content));
+        may_read = true;
+    }
+    bool may_read = false;
     int answered_status = 0;
+    std::string answered;
+    bool closed = false;
 
 private:
     static result<void> unexpected() {
@@ -63,7 +90,7 @@ private:
     }
     net::peer_info peer_;
     net::worker worker_{0};
-    net::empty_body body_;
+    pieces sent_{{}};
 };
 
 struct Admin : testing::Test {
@@ -259,6 +286,85 @@ TEST_F(Admin, AReloadChangesTheToken) {
     handler.try_now(t, after);
     EXPECT_EQ(before.status, 401);
     EXPECT_EQ(after.status, 200);
+}
+
+struct Pages : Admin {
+    void ask_slowly(fake_transaction& t, admin_options o = {}) {
+        admin_functions f{.readiness = [this] { return now; }, .metrics = [] { return std::string{}; }};
+        f.pages.push_back({.path = "/echo", .writes = true, .answer = [](question q) -> net::task<reply> {
+                               reply r;
+                               r.status = 202;
+                               r.content = q.head.method_name + ":" + q.body;
+                               co_return r;
+                           }});
+        f.pages.push_back({.path = "/tell", .answer = [](question q) -> net::task<reply> {
+                               reply r;
+                               r.content = std::string(q.head.query());
+                               co_return r;
+                           }});
+        admin_handler handler(std::move(o), std::move(f));
+        net::immediate_answer a;
+        answered_at_once = handler.try_now(t, a);
+        net::asio::io_context io;
+        net::asio::co_spawn(io.get_executor(), handler.handle(t), net::asio::detached);
+        io.run();
+    }
+    bool answered_at_once = false;
+};
+
+TEST_F(Pages, AreAskedAndMayTakeTheirTime) {
+    fake_transaction get("GET", "/tell?a=b");
+    ask_slowly(get);
+    EXPECT_FALSE(answered_at_once);
+    EXPECT_EQ(get.answered_status, 200);
+    EXPECT_EQ(get.answered, "a=b");
+    fake_transaction post("POST", "/echo");
+    post.carry({"one", "two"});
+    ask_slowly(post);
+    EXPECT_EQ(post.answered_status, 202);
+    EXPECT_EQ(post.answered, "POST:onetwo");
+    EXPECT_FALSE(post.closed);
+}
+
+TEST_F(Pages, HeadIsGetWithoutContent) {
+    fake_transaction head("HEAD", "/tell?a=b");
+    ask_slowly(head);
+    EXPECT_EQ(head.answered_status, 200);
+    EXPECT_EQ(head.answered, "");
+}
+
+TEST_F(Pages, HaveOneMethod) {
+    for (const auto& [method, target, allowed] :
+         {std::tuple("GET", "/echo", "POST"), std::tuple("PURGE", "/echo", "POST"),
+          std::tuple("POST", "/tell", "GET, HEAD")}) {
+        fake_transaction t(method, target);
+        ask_slowly(t);
+        EXPECT_TRUE(answered_at_once);
+        EXPECT_EQ(t.answered_status, 405) << method << target << allowed;
+    }
+}
+
+TEST_F(Pages, TakeABoundedBody) {
+    fake_transaction t("POST", "/echo");
+    t.carry({std::string(40'000, 'a'), std::string(40'000, 'b')});
+    ask_slowly(t);
+    EXPECT_EQ(t.answered_status, 413);
+    EXPECT_TRUE(t.closed) << "the rest of it is not read";
+}
+
+TEST_F(Pages, AreBehindTheTokenAndNotForWebPages) {
+    fake_transaction bare("POST", "/echo");
+    ask_slowly(bare, {.token = "s3cret", .hosts = {}});
+    EXPECT_TRUE(answered_at_once);
+    EXPECT_EQ(bare.answered_status, 401);
+    fake_transaction page("POST", "/echo");
+    page.field("Origin", "https://evil.example");
+    ask_slowly(page);
+    EXPECT_EQ(page.answered_status, 403);
+    fake_transaction rebound("POST", "/echo");
+    rebound.head.host = "rebind.evil.example";
+    ask_slowly(rebound);
+    EXPECT_EQ(rebound.answered_status, 403);
 }
 
 TEST_F(Admin, CodecsThatOnlyAwaitGetTheSameAnswer) {
