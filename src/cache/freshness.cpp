@@ -34,14 +34,30 @@ bool is_successful_answer(int status) noexcept {
     return status < 400 && is_heuristically_cacheable(status);
 }
 
-seconds uncapped_lifetime(const stored_response& r, const policy& rules) noexcept {
-    if (rules.override_lifetime && is_successful_answer(r.status)) return rules.default_lifetime;
-    if (const auto lifetime = explicit_lifetime(r, rules)) return *lifetime;
-    for (const auto& [status, lifetime] : rules.negative) {
-        if (status == r.status) return lifetime;
+// RFC 9111 §4.2.1. May be negative: an Expires before the Date.
+std::optional<lifetime> origins_lifetime(const stored_response& r, const policy& rules) noexcept {
+    const response_directives& d = r.directives;
+    if (rules.shared && d.s_maxage != absent) return lifetime{seconds(d.s_maxage), lifetime_source::s_maxage};
+    if (d.max_age != absent) return lifetime{seconds(d.max_age), lifetime_source::max_age};
+    if (r.expires_invalid) return lifetime{0s, lifetime_source::expires_invalid};  // RFC 9111 §5.3
+    if (r.expires) return lifetime{*r.expires - date_value(r), lifetime_source::expires};
+    return std::nullopt;
+}
+
+lifetime uncapped_lifetime(const stored_response& r, const policy& rules) noexcept {
+    if (rules.override_lifetime && is_successful_answer(r.status)) {
+        return {rules.default_lifetime, lifetime_source::route_override};
     }
-    if (rules.has_default_lifetime && is_successful_answer(r.status)) return rules.default_lifetime;
-    return rules.heuristic_freshness ? heuristic_lifetime(r) : 0s;
+    if (const auto said = origins_lifetime(r, rules)) return *said;
+    for (const auto& [status, lifetime] : rules.negative) {
+        if (status == r.status) return {lifetime, lifetime_source::route_negative};
+    }
+    if (rules.has_default_lifetime && is_successful_answer(r.status)) {
+        return {rules.default_lifetime, lifetime_source::route_default};
+    }
+    if (!rules.heuristic_freshness) return {};
+    const seconds guessed = heuristic_lifetime(r);
+    return {guessed, guessed > 0s ? lifetime_source::heuristic : lifetime_source::none};
 }
 
 }  // namespace
@@ -52,12 +68,8 @@ bool is_heuristically_cacheable(int status) noexcept {
 }
 
 std::optional<seconds> explicit_lifetime(const stored_response& r, const policy& rules) noexcept {
-    const response_directives& d = r.directives;
-    if (rules.shared && d.s_maxage != absent) return seconds(d.s_maxage);
-    if (d.max_age != absent) return seconds(d.max_age);
-    if (r.expires_invalid) return 0s;  // RFC 9111 §5.3
-    if (r.expires) return *r.expires - date_value(r);
-    return std::nullopt;
+    const auto said = origins_lifetime(r, rules);
+    return said ? std::optional(said->value) : std::nullopt;
 }
 
 seconds current_age(const stored_response& r, wall_time now) noexcept {
@@ -65,10 +77,16 @@ seconds current_age(const stored_response& r, wall_time now) noexcept {
     return floor<seconds>(corrected_initial_age(r) + resident_time);
 }
 
+lifetime find_lifetime(const stored_response& r, const policy& rules) noexcept {
+    lifetime found = uncapped_lifetime(r, rules);
+    found.capped = rules.max_lifetime > 0s && found.value > rules.max_lifetime;
+    if (found.capped) found.value = rules.max_lifetime;
+    found.value = std::max(found.value, 0s);
+    return found;
+}
+
 seconds freshness_lifetime(const stored_response& r, const policy& rules) noexcept {
-    seconds lifetime = uncapped_lifetime(r, rules);
-    if (rules.max_lifetime > 0s) lifetime = std::min(lifetime, rules.max_lifetime);
-    return std::max(lifetime, 0s);
+    return find_lifetime(r, rules).value;
 }
 
 // RFC 9111 §4.2.4. s-maxage includes proxy-revalidate (§5.2.2.10); no-cache and a route's own condition mean that

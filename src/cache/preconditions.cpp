@@ -46,6 +46,16 @@ precondition evaluate_preconditions(const http::request_head& request, int statu
     return precondition::proceed;
 }
 
+reason served_as(reason why, precondition condition) noexcept {
+    if (why != reason::hit_fresh) return why;
+    switch (condition) {
+        case precondition::not_modified: return reason::hit_not_modified;
+        case precondition::failed: return reason::hit_precondition_failed;
+        case precondition::proceed: break;
+    }
+    return why;
+}
+
 // RFC 9110 §15.4.5
 bool belongs_in_not_modified(field_id id, bool has_etag) noexcept {
     switch (id) {

@@ -88,10 +88,12 @@ collapse_table::memory_of_key& collapse_table::remember(shard& s, std::string_vi
     return s.remembered.emplace(std::string(key), memory_of_key{}).first->second;
 }
 
-void collapse_table::remember_not_kept(std::string_view key, steady_time now, milliseconds how_long) {
+void collapse_table::remember_not_kept(std::string_view key, steady_time now, milliseconds how_long, reason why) {
     shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
-    remember(s, key, now).not_kept_until = now + how_long;
+    memory_of_key& m = remember(s, key, now);
+    m.not_kept_until = now + how_long;
+    m.not_kept = why;
 }
 
 bool collapse_table::not_kept(std::string_view key, steady_time now) const {
@@ -113,6 +115,18 @@ void collapse_table::invalidate(std::string_view key, steady_time now) {
     remember(s, key, now).invalidated_at = now;
     // Who asks from now on must not be answered by a fetch that began before the change.
     if (const auto it = s.flights.find(key); it != s.flights.end()) s.flights.erase(it);
+}
+
+collapse_table::knowledge collapse_table::know(std::string_view key, steady_time now) const {
+    const shard& s = shard_of(key);
+    const std::scoped_lock lock(s.mutex);
+    knowledge k;
+    k.in_flight = s.flights.contains(key);
+    if (const auto it = s.remembered.find(key); it != s.remembered.end() && it->second.not_kept_until > now) {
+        k.not_kept = it->second.not_kept;
+        k.remembered_for = std::chrono::duration_cast<milliseconds>(it->second.not_kept_until - now);
+    }
+    return k;
 }
 
 bool collapse_table::invalidated_since(std::string_view key, steady_time asked) const {

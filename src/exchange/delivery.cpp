@@ -74,7 +74,7 @@ void delivery::give_up_storing(reason why) {
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(of_.key_, of_.state_.on().now().steady, of_.rules().hit_for_miss);
+        of_.state_.collapse().remember_not_kept(of_.key_, of_.state_.on().now().steady, of_.rules().hit_for_miss, why);
     }
 }
 

@@ -102,16 +102,13 @@ net::task<void> exchange::look_up() {
 
 void exchange::decide() {
     chosen_.reset();
-    bool others = false;
+    state_.candidates.clear();
     if (found_.set) {
-        state_.candidates.clear();
         for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
-        const int at = cache::select_variant(state_.candidates, request_, rules());
-        if (at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(at)];
-        others = !found_.set->variants.empty();
     }
-    decision_ =
-        cache::decide_reuse(chosen_ ? &chosen_->response : nullptr, others, request_, rules(), state_.on().now().wall);
+    const cache::choice made = cache::choose(state_.candidates, request_, rules(), state_.on().now().wall);
+    if (made.at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
+    decision_ = made.decision;
     record_.why = decision_.why;
     record_.store = chosen_ ? store::name(found_.from) : std::string_view{};
 }

@@ -59,21 +59,15 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     if (!found.set) return false;
     state_.candidates.clear();
     for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
-    const int at = cache::select_variant(state_.candidates, request, rules);
-    if (at < 0) return false;
-    const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(at)];
-    const cache::reuse_decision decision = cache::decide_reuse(&chosen->response, true, request, rules, now.wall);
-    if (decision.what != cache::reuse_action::serve) return false;
+    const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall);
+    if (made.decision.what != cache::reuse_action::serve) return false;
+    const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
     const stored_answer planned = plan(*chosen, request, rules, now.wall);
     if (planned.needs_body) return false;
 
-    a.why = decision.why;
-    if (decision.why == reason::hit_fresh && planned.condition != cache::precondition::proceed) {
-        a.why = planned.condition == cache::precondition::not_modified ? reason::hit_not_modified
-                                                                       : reason::hit_precondition_failed;
-    }
-    a.age = decision.age.count();
-    a.ttl = decision.ttl.count();
+    a.why = cache::served_as(made.decision.why, planned.condition);
+    a.age = made.decision.age.count();
+    a.ttl = made.decision.ttl.count();
     std::string& cache_status = state_.cache_status;
     cache_status.clear();
     if (route->cache_status) {
@@ -83,7 +77,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
         r.has_ttl = true;
         observe::append_cache_status(cache_status, r);
     }
-    fill_from_object(a, chosen, planned.condition, decision.age, cache_status);
+    fill_from_object(a, chosen, planned.condition, made.decision.age, cache_status);
     return true;
 }
 

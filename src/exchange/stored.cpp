@@ -48,17 +48,12 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
         if (!whole) co_return false;
         object = std::move(*whole);
     }
-    record_.why = why;
+    record_.why = cache::served_as(why, planned.condition);
     record_.age_s = age.count();
     record_.ttl_s = ttl.count();
     record_.has_ttl = true;
     record_.entity_bytes = object->response.body_size;
-    if (planned.condition == cache::precondition::not_modified) {
-        record_.not_modified = true;
-        if (why == reason::hit_fresh) record_.why = reason::hit_not_modified;
-    } else if (planned.condition == cache::precondition::failed && why == reason::hit_fresh) {
-        record_.why = reason::hit_precondition_failed;
-    }
+    record_.not_modified = planned.condition == cache::precondition::not_modified;
     net::immediate_answer a;
     std::string cache_status;
     if (route_->cache_status) observe::append_cache_status(cache_status, record_);

@@ -33,7 +33,26 @@ request_decision classify(const http::request_head& request, const policy& rules
 
 /// §4.2.3. Never negative, whatever the clocks say.
 seconds current_age(const stored_response& r, wall_time now) noexcept;
+/// Who gave a response its lifetime: for people who ask why.
+enum class lifetime_source : std::uint8_t {
+    none,             // nobody: 0
+    s_maxage,         // of the origin, RFC 9111 §5.2.2.10
+    max_age,          // §5.2.2.1
+    expires,          // §5.3
+    expires_invalid,  // likewise: present, but no date
+    route_override,   // `lifetime.default` with `override: true`
+    route_negative,   // `negative` for its status
+    route_default,    // `lifetime.default`
+    heuristic,        // §4.2.2
+};
+struct lifetime {
+    seconds value{0};  // never negative
+    lifetime_source from = lifetime_source::none;
+    bool capped = false;  // it was more, and `lifetime.max` cut it
+};
 /// §4.2.1 with the route's overrides and caps, §4.2.2 where the route allows heuristics. 0 where there is none.
+lifetime find_lifetime(const stored_response& r, const policy& rules) noexcept;
+/// find_lifetime().value
 seconds freshness_lifetime(const stored_response& r, const policy& rules) noexcept;
 /// True where the response's own directives forbid serving it stale (§4.2.4, §5.2.2).
 bool stale_forbidden(const stored_response& r, const policy& rules) noexcept;
@@ -62,6 +81,14 @@ struct reuse_decision {
 reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,
                             const policy& rules, wall_time now) noexcept;
 
+/// select_variant() and decide_reuse() in one: what the stored responses of a key mean for this request.
+struct choice {
+    int at = -1;  // the variant it selects; -1 without
+    reuse_decision decision;
+};
+choice choose(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules,
+              wall_time now);
+
 /// True where the origin can answer 304 for it: a 200 with a validator of the origin's. A server ignores conditions
 /// unless the answer without them would be a 200 (RFC 9110 §13.2.1), so a 304 never speaks of a stored 404.
 bool can_validate(const stored_response& r) noexcept;
@@ -80,6 +107,8 @@ enum class precondition : std::uint8_t { proceed, not_modified, failed };
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules,
                                     wall_time now) noexcept;
+/// The reason for an answer from the store: a fresh one that becomes a 304 or 412 has a reason of its own.
+reason served_as(reason why, precondition condition) noexcept;
 /// The fields of a 200 that its 304 carries too (RFC 9110 §15.4.5): ETag byte for byte, Date, Cache-Control,
 /// Content-Location, Expires, Vary, and Last-Modified where there is no ETag.
 bool belongs_in_not_modified(http::field_id id, bool has_etag) noexcept;

@@ -55,7 +55,7 @@ public:
 
     /// Requests for `key` are not collapsed for `how_long` (hit-for-miss: else N clients would wait in line for answers
     /// that are never shared). forget_not_kept() when an answer was kept after all.
-    void remember_not_kept(std::string_view key, steady_time now, milliseconds how_long);
+    void remember_not_kept(std::string_view key, steady_time now, milliseconds how_long, reason why);
     bool not_kept(std::string_view key, steady_time now) const;
     void forget_not_kept(std::string_view key);
 
@@ -64,10 +64,19 @@ public:
     void invalidate(std::string_view key, steady_time now);
     bool invalidated_since(std::string_view key, steady_time asked) const;
 
+    /// What is known of a key, for explain: changes nothing.
+    struct knowledge {
+        reason not_kept = reason::none;  // why the last answer was not kept, as long as that is remembered
+        milliseconds remembered_for{0};
+        bool in_flight = false;
+    };
+    knowledge know(std::string_view key, steady_time now) const;
+
 private:
     struct memory_of_key {
         steady_time not_kept_until{};
         steady_time invalidated_at{};
+        reason not_kept = reason::none;
     };
     struct hash {
         using is_transparent = void;

@@ -128,13 +128,36 @@ TEST(Collapse, OnlyTheFirstResultCounts) {
 
 TEST(Collapse, KeysThatAreNotKeptAreNotCollapsed) {
     collapse_table table;
-    table.remember_not_kept("k", start, 10s);
+    table.remember_not_kept("k", start, 10s, reason::nostore_private);
     EXPECT_EQ(table.join("k", start + 9s).with, nullptr);
     EXPECT_TRUE(table.not_kept("k", start + 9s));
     EXPECT_TRUE(table.join("k", start + 10s).leads) << "remembered for ten seconds only";
-    table.remember_not_kept("again", start, 10s);
+    table.remember_not_kept("again", start, 10s, reason::nostore_private);
     table.forget_not_kept("again");
     EXPECT_TRUE(table.join("again", start).leads);
+}
+
+TEST(Collapse, KnowsWhyAKeyIsNotKept) {
+    collapse_table table;
+    EXPECT_EQ(table.know("k", start).not_kept, reason::none);
+    table.remember_not_kept("k", start, 10s, reason::nostore_private);
+    table.remember_not_kept("k", start + 1s, 10s, reason::nostore_cookie);
+    EXPECT_EQ(table.know("k", start + 4s).not_kept, reason::nostore_cookie) << "the last one";
+    EXPECT_EQ(table.know("k", start + 4s).remembered_for, 7s);
+    EXPECT_EQ(table.know("k", start + 11s).not_kept, reason::none) << "forgotten";
+    table.forget_not_kept("k");
+    EXPECT_EQ(table.know("k", start + 4s).not_kept, reason::none);
+}
+
+TEST(Collapse, KnowingChangesNothing) {
+    collapse_table table;
+    EXPECT_FALSE(table.know("k", start).in_flight);
+    const auto leader = table.join("k", start);
+    EXPECT_TRUE(leader.leads);
+    EXPECT_TRUE(table.know("k", start).in_flight);
+    EXPECT_EQ(table.join("k", start).with, leader.with);
+    table.finish(leader.with, {});
+    EXPECT_FALSE(table.know("k", start).in_flight);
 }
 
 TEST(Collapse, WhatWasAskedBeforeAnInvalidationIsNotStored) {
@@ -159,7 +182,8 @@ TEST(Collapse, NobodyJoinsAFlightFromBeforeAnInvalidation) {
 
 TEST(Collapse, RemembersABoundedNumberOfKeys) {
     collapse_table table;
-    for (int i = 0; i < 200'000; ++i) table.remember_not_kept("k" + std::to_string(i), start + i * 1ms, 10s);
+    for (int i = 0; i < 200'000; ++i)
+        table.remember_not_kept("k" + std::to_string(i), start + i * 1ms, 10s, reason::nostore_private);
     // What is still remembered is among the newest; the oldest have long been over.
     EXPECT_FALSE(table.not_kept("k0", start + 200s));
     EXPECT_TRUE(table.not_kept("k199999", start + 200s));
