@@ -75,7 +75,7 @@ void deadline_wheel::place(deadline& d) {
     // While no wake-up is pending nothing is linked, and done_ may lie far back: without this, everything armed after a
     // quiet time would first go to a slot of the past, for one wake-up too many.
     if (wakes_at_ == steady_time::max() && !advancing_) {
-        done_ = std::max(done_, tick_at(std::chrono::steady_clock::now()));
+        done_ = std::max(done_, tick_at(clock::now()));
     }
     const std::uint64_t at = std::clamp(tick_for(d.at_), done_ + 1, done_ + slots);
     d.slot_time_ = time_of(at);
@@ -140,7 +140,7 @@ void deadline_wheel::wake_at(steady_time at) {
     timer_.async_wait([this, alive = std::weak_ptr<void>(alive_)](const boost::system::error_code& ec) {
         if (ec || alive.expired()) return;
         wakes_at_ = steady_time::max();
-        advance(std::chrono::steady_clock::now());
+        advance(clock::now());
     });
 }
 

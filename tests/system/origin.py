@@ -109,12 +109,18 @@ class Origin:
         self.connections = self.in_flight = self.most_in_flight = 0
         self.default = lambda exchange: exchange.answer(404, {"Content-Type": "text/plain"}, b"no such path")
         self.sockets = set()
-        self.socket = socket.socket(socket.AF_UNIX if unix else socket.AF_INET, socket.SOCK_STREAM)
-        self.socket.bind(unix or ("127.0.0.1", 0))
-        self.socket.listen(backlog)
-        self.address = self.socket.getsockname()
+        self.address, self.backlog = unix or ("127.0.0.1", 0), backlog
+        self.listen()
         self.url = f"unix:{unix}" if unix else f"http://127.0.0.1:{self.address[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
+
+    def listen(self):
+        """Accepts; after stop_listening() again, on the same port."""
+        self.socket = socket.socket(socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET, socket.SOCK_STREAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.address)
+        self.socket.listen(self.backlog)
+        self.address = self.socket.getsockname()
+        threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
 
     def on(self, path, handler, early=False):
         """`handler`: bytes, a function of an Exchange, or a list whose members answer one request each (last repeats).
@@ -176,10 +182,10 @@ class Origin:
         self.stop_listening()
         self.close_connections()
 
-    def accept(self):
+    def accept(self, listener):
         while True:
             try:
-                sock, _ = self.socket.accept()
+                sock, _ = listener.accept()
             except OSError:
                 return
             with self.lock:

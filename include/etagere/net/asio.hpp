@@ -2,7 +2,7 @@
 // cost a virtual call and a reference count an operation.
 #pragma once
 
-#include <chrono>
+#include "etagere/net/clock.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -21,8 +21,7 @@ template <class T> using task = asio::awaitable<T, io_executor>;
 /// TCP or Unix: the address family is a value.
 using stream_socket = asio::basic_stream_socket<asio::generic::stream_protocol, io_executor>;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
-using steady_timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, io_executor>;
+using steady_timer = asio::basic_waitable_timer<clock, clock, io_executor>;
 
 /// `auto [ec, n] = co_await socket.async_read_some(buffer, use_task);`: nothing throws.
 inline constexpr auto use_task = asio::as_tuple(asio::use_awaitable_t<io_executor>{});

@@ -4,9 +4,9 @@
 
 #include "etagere/base/time.hpp"
 #include "etagere/net/asio.hpp"
+#include "etagere/net/clock.hpp"
 #include "etagere/net/deadline.hpp"
 
-#include <chrono>
 #include <memory>
 
 namespace etagere::net {
@@ -19,11 +19,8 @@ public:
     asio::io_context& io() noexcept { return io_; }
     io_executor executor() noexcept { return io_.get_executor(); }
     deadline_wheel& deadlines() noexcept { return deadlines_; }
-    /// The clocks of the program are read here and nowhere else on the data path.
-    moment now() const noexcept {
-        return {std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()),
-                std::chrono::steady_clock::now()};
-    }
+    /// The one way to the time on the data path.
+    moment now() const noexcept { return clock::wall_and_steady(); }
 
 private:
     unsigned number_;
