@@ -82,6 +82,7 @@ class Player:
         self.line = 0
         self.origin, self.script = Origin(), Script(self)
         self.origin.default = self.script.answer
+        self.anything = False                     # until the next client speaks
         self.unanswered, self.mentioned, self.last_connection = [], set(), None
         self.memcached = self.proxy = self.etagere = None
         self.talkers, self.unnamed, self.group, self.everyone = {}, {}, [], []
@@ -397,6 +398,8 @@ class Player:
             return [r for r in self.origin.requests if id(r) not in self.mentioned]
 
     def all_mentioned(self):
+        if self.anything:
+            self.mentioned |= {id(r) for r in self.unmentioned()}
         if rest := self.unmentioned():
             raise self.wrong(f"the origin saw what the conversation does not mention: {rest}; "
                              "`origin sees METHOD /path` says that it may")
@@ -408,7 +411,7 @@ class Player:
             self.all_mentioned()
             return
         if words == ["anything"]:
-            self.mentioned |= {id(r) for r in self.unmentioned()}
+            self.anything = True
             return
         times = 1
         if len(words) == 4 and words[2].isdigit() and words[3] in ("times", "time"):
@@ -443,6 +446,7 @@ class Player:
         if not any(t.pending for t in self.everyone):
             self.settle()
             self.all_mentioned()
+            self.anything = False
         self.clock.move(1)
 
     def who(self, sentence, new=False):

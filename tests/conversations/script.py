@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 
 from language import BadConversation
 from values import expand, text_of
@@ -110,9 +111,12 @@ class Script:
             self.rules.insert(0, rule)
 
     def go_on(self, patience):
-        """Lets every pause end that was reached; false when there is none within the time of a wait."""
+        """Lets every pause end; false when none was reached. What was seen a moment ago is given the time to get there."""
+        end = time.monotonic() + patience
+        while self.paused < max(1, self.player.origin.in_flight) and time.monotonic() < end:
+            time.sleep(0.001)
         with self.lock:
-            if not self.lock.wait_for(lambda: self.paused, patience):
+            if not self.paused:
                 return False
             self.let_go += 1
             self.paused = 0

@@ -87,7 +87,7 @@ void publisher::submit(change c) {
 
 std::uint64_t publisher::pending() const {
     const std::lock_guard lock(mutex_);
-    return waiting_.size();
+    return waiting_.size() + (carrying_out_ ? 1 : 0);
 }
 
 void publisher::run() {
@@ -98,6 +98,7 @@ void publisher::run() {
         change c = std::move(waiting_.front());
         waiting_.pop_front();
         waiting_bytes_ -= bytes_of(c);
+        carrying_out_ = true;
         lock.unlock();
         const auto start = clock::now();
         const outcome result = carry_out(c);
@@ -105,6 +106,7 @@ void publisher::run() {
         if (result == outcome::unavailable) counters::increment(counted_.dropped_writes);
         if (c.after) c.after();
         lock.lock();
+        carrying_out_ = false;
     }
 }
 

@@ -54,6 +54,7 @@ public:
     void stop();
 
     void submit(change c);
+    /// Those that wait, and the one that is being carried out.
     std::uint64_t pending() const;
 
 private:
@@ -84,6 +85,7 @@ private:
     std::condition_variable changed_;
     std::deque<change> waiting_;
     std::uint64_t waiting_bytes_ = 0;
+    bool carrying_out_ = false;
     std::atomic<bool> stopping_ = false;
     std::jthread thread_;
 };
