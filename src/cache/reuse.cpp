@@ -85,9 +85,9 @@ reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, 
 }
 
 choice choose(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules,
-              wall_time now) {
+              wall_time now, credential_digest digest) {
     choice made;
-    made.at = select_variant(variants, request, rules);
+    made.at = select_variant(variants, request, rules, digest);
     const stored_response* const chosen = made.at < 0 ? nullptr : variants[static_cast<std::size_t>(made.at)];
     made.decision = decide_reuse(chosen, !variants.empty(), request, rules, now);
     return made;

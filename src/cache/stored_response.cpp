@@ -46,7 +46,7 @@ std::size_t stored_response::memory() const noexcept {
 }
 
 stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
-                            wall_time request_time, wall_time response_time) {
+                            wall_time request_time, wall_time response_time, credential_digest digest) {
     stored_response made;
     made.status = response.status;
     made.request_time = request_time;
@@ -57,7 +57,7 @@ stored_response make_stored(const http::request_head& request, const http::respo
         // What the codec let in, add() lets in again.
         if (is_stored(field)) std::ignore = made.header.add(field.name, field.value);
     }
-    made.selecting = selecting_fields(response.header, request.header, rules);
+    made.selecting = selecting_fields(response.header, request.header, rules, digest);
     made.index();
     if (!made.date) {
         // RFC 9110 §6.6.1: a recipient with a clock adds what is missing, and may replace what is no date.

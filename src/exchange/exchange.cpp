@@ -106,7 +106,8 @@ void exchange::decide() {
     if (found_.set) {
         for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
     }
-    const cache::choice made = cache::choose(state_.candidates, request_, rules(), state_.on().now().wall);
+    const cache::choice made =
+        cache::choose(state_.candidates, request_, rules(), state_.on().now().wall, crypto::sha256_hex);
     if (made.at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
     decision_ = made.decision;
     record_.why = decision_.why;
@@ -194,7 +195,8 @@ net::task<exchange::next> exchange::join_others() {
 
 net::task<bool> exchange::serve_collapsed(const outcome& result) {
     const cache::stored_response* const candidate[] = {&result.object->response};
-    if (cache::select_variant(candidate, request_, rules()) != 0) co_return false;  // another variant (S226)
+    if (cache::select_variant(candidate, request_, rules(), crypto::sha256_hex) != 0)
+        co_return false;  // another variant (S226)
     record_.collapsed = true;
     const wall_time now = state_.on().now().wall;
     const seconds age = cache::current_age(result.object->response, now);

@@ -21,8 +21,8 @@ std::string etag_for(std::string_view body, const http::fields& header, const ca
 store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
                        answer_to_keep answer) {
     if (state.collapse().invalidated_since(key, answer.asked.steady)) return nullptr;
-    cache::stored_response stored =
-        cache::make_stored(*answer.request, *answer.head, route.policy, answer.asked.wall, answer.received);
+    cache::stored_response stored = cache::make_stored(*answer.request, *answer.head, route.policy, answer.asked.wall,
+                                                       answer.received, crypto::sha256_hex);
     stored.body_size = answer.body->size();
     stored.always_validate = answer.always_validate;
     if (!answer.own_etag.empty()) {

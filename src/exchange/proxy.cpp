@@ -59,7 +59,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     if (!found.set) return false;
     state_.candidates.clear();
     for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
-    const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall);
+    const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall, crypto::sha256_hex);
     if (made.decision.what != cache::reuse_action::serve) return false;
     const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
     const stored_answer planned = plan(*chosen, request, rules, now.wall);

@@ -42,7 +42,8 @@ void check_decisions(const http::response_head& response) {
     const http::request_head request;
     const storability s = judge_storability(request, response, rules, now);
     FUZZ_CHECK(s.store == (s.why == reason::none));
-    const stored_response r = make_stored(request, response, rules, now, now);
+    const stored_response r =
+        make_stored(request, response, rules, now, now, [](std::string_view value) { return std::string(value); });
     FUZZ_CHECK(!r.directives.no_store || !s.store);
     FUZZ_CHECK(!r.directives.private_ || !s.store);
     const seconds lifetime = freshness_lifetime(r, rules);

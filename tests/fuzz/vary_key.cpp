@@ -1,5 +1,5 @@
 // F8: keys and selecting fields. The input: one octet of switches, Vary, then two requests of a target and two values,
-// all ended by NUL. The two values of a request are its lines of X-A, its cookies and its Accept-Language.
+// all ended by NUL. The two values of a request are its lines of X-A, its cookies, its Accept-Language and its Accept.
 #include "etagere/cache/decisions.hpp"
 #include "etagere/cache/key.hpp"
 
@@ -22,13 +22,18 @@ http::request_head read_request(fuzz::input& in) {
         if (!request.header.add("X-A", value)) continue;
         request.header.append(http::field_id::cookie, value);
         request.header.append(http::field_id::accept_language, value);
+        request.header.append(http::field_id::accept, value);
     }
     return request;
 }
 
+std::string digest(std::string_view value) {
+    return std::string(value);
+}
+
 std::string key_of(const http::request_head& request, const policy& rules) {
     std::string key;
-    make_key(key, "r", request, rules, [](std::string_view value) { return std::string(value); });
+    make_key(key, "r", request, rules, digest);
     return key;
 }
 
@@ -42,9 +47,9 @@ std::string all_lines(const http::request_head& request) {
 
 bool selects(const http::response_head& response, const http::request_head& stored_for, const http::request_head& asked,
              const policy& rules) {
-    const stored_response r = make_stored(stored_for, response, rules, wall_time{}, wall_time{});
+    const stored_response r = make_stored(stored_for, response, rules, wall_time{}, wall_time{}, digest);
     const stored_response* const variants[] = {&r};
-    return select_variant(variants, asked, rules) == 0;
+    return select_variant(variants, asked, rules, digest) == 0;
 }
 
 }  // namespace
@@ -75,10 +80,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     // A response is selected by the request that brought it, and selection does not depend on who came first.
     rules.normalize_accept_language = (switches & 4U) != 0;
+    rules.normalize_accept = (switches & 8U) != 0;
     FUZZ_CHECK(selects(response, a, a, rules) && selects(response, b, b, rules));
     FUZZ_CHECK(selects(response, a, b, rules) == selects(response, b, a, rules));
     policy verbatim = rules;
-    verbatim.normalize_accept_language = false;
+    verbatim.normalize_accept_language = verbatim.normalize_accept = false;
     FUZZ_CHECK(!selects(response, a, b, verbatim) || selects(response, a, b, rules));
     return 0;
 }

@@ -3,7 +3,7 @@
 import gzip
 import unittest
 
-from harness import SystemTest, response, validating
+from harness import Memcached, SystemTest, response, validating, wait_until
 
 FRESH = {"Cache-Control": "max-age=60"}
 
@@ -148,6 +148,133 @@ class Variants(SystemTest):
         self.origin.on(path, lambda e: e.answer(200, FRESH, str(e.request["X_Forwarded_Host"]).encode()))
         self.get(path, {"X_Forwarded_Host": "evil.test"})
         self.assertEqual(self.get(path).body, b"None")
+
+    def test_a_credential_selects(self):
+        """S203: Vary on what gives access."""
+        for name in ("Cookie", "Authorization", "X-Api-Key", "X-Session-Token"):
+            with self.subTest(name):
+                path = self.path()
+                self.origin.on(path, lambda e, name=name: e.answer(
+                    200, {"Cache-Control": "public, max-age=60", "Vary": name}, repr(e.request[name]).encode()))
+                for _ in range(2):
+                    for value in ("one", "two", None):
+                        got = self.get(path, {name: value} if value else {})
+                        self.assertEqual(got.body.decode(), repr(value))
+                self.assertEqual(self.origin.hits(path), 3)
+
+    def test_twenty_variants_of_one_url(self):
+        path = self.varying(["X-A, X-B", "Accept"], ["X-A", "Accept"])
+        for _ in range(2):
+            for number in range(20):
+                got = self.get(path, {"X-A": str(number), "Accept": "text/html, */*;q=0.8"})
+                self.assertEqual(got.body.decode(), f"['{number}'];['text/html, */*;q=0.8']")
+        self.assertEqual(self.origin.hits(path), 20)
+
+    def test_vary_on_many_fields(self):
+        names = [f"X-Field-{number}" for number in range(40)]
+        path = self.varying([", ".join(names[:20]), *names[20:]], names)
+        for _ in range(2):
+            for odd in (0, 19, 20, 39):
+                fields = {name: "b" if at == odd else "a" for at, name in enumerate(names)}
+                self.assertEqual(self.get(path, fields).body.decode(), ";".join(repr([fields[n]]) for n in names))
+        self.assertEqual(self.origin.hits(path), 4)
+
+
+class NormalisedAccept(SystemTest):
+    CONFIG = """
+version: 1
+listeners:
+  ingress: { address: "127.0.0.1:0" }
+  admin: { address: "127.0.0.1:0", role: admin }
+upstreams:
+  app: { endpoints: ["@ORIGIN@"] }
+routes:
+  - { name: all, match: { path: "/**" }, upstream: app, cache: { vary: { normalize: [Accept], max_variants: 3 } } }
+"""
+
+    def test_same_meaning_is_one_variant(self):
+        """RFC 9110 §12.5.1; the order of equal weights stays, for Rails goes by it."""
+        path = self.path()
+        self.origin.on(path, lambda e: e.answer(200, {**FRESH, "Vary": "Accept"}, str(e.request["Accept"]).encode()))
+        first = "application/json, text/html;level=1;q=0.5"
+        self.get(path, {"Accept": first})
+        for same in ("Application/JSON,text/HTML ; Level=1 ; Q=0.50", "text/html;level=1;q=0.500, application/json;q=1"):
+            self.assertEqual(self.get(path, {"Accept": same}).body.decode(), first)
+        for other in ("application/json, text/html;level=2;q=0.5", "text/html;level=1, application/json"):
+            self.assertEqual(self.get(path, {"Accept": other}).body.decode(), other)
+
+    def test_others_are_compared_as_text(self):
+        """`normalize` names the fields; the defaults are not added."""
+        path = self.path()
+        self.origin.on(path, response(200, {**FRESH, "Vary": "Accept-Language"}, b"x"))
+        for hits, value in ((1, "en, de"), (2, "de, en")):
+            self.get(path, {"Accept-Language": value})
+            self.assertEqual(self.origin.hits(path), hits)
+
+    def test_max_variants_is_the_routes(self):
+        path = self.path()
+        self.origin.on(path, lambda e: e.answer(200, {**FRESH, "Vary": "X-A"}, str(e.request["X-A"]).encode()))
+        for value in "abcd":
+            self.get(path, {"X-A": value})
+        for hits, value in ((4, "d"), (4, "c"), (4, "b"), (5, "a")):
+            self.assertEqual(self.get(path, {"X-A": value}).body.decode(), value)
+            self.assertEqual(self.origin.hits(path), hits)
+
+
+class InMemcached(SystemTest):
+    """The same variants, where others can read what is kept."""
+
+    CONFIG = """
+version: 1
+listeners:
+  ingress: { address: "127.0.0.1:0" }
+  admin: { address: "127.0.0.1:0", role: admin }
+upstreams:
+  app: { endpoints: ["@ORIGIN@"] }
+stores:
+  default: { memory: { size: 0 }, memcached: { servers: "@MEMCACHED@", timeout: 2s } }
+routes:
+  - { name: all, match: { path: "/**" }, upstream: app, cache: { vary: { max_variants: 3 } } }
+"""
+
+    @classmethod
+    def prepare(cls):
+        cls.memcached = Memcached()
+        cls.addClassCleanup(cls.memcached.close)
+        cls.VALUES = {"MEMCACHED": f"127.0.0.1:{cls.memcached.port}"}
+
+    def keep(self, path, fields):
+        self.get(path, fields)
+        wait_until(lambda: self.get(path, fields).why == "hit_fresh", f"{path} to be kept")
+
+    def test_credentials_are_not_readable(self):
+        self.memcached.flush()
+        secrets = {"Cookie": "sid=s3cret-cookie", "Authorization": "Bearer s3cret-token", "X-Api-Key": "s3cret-key",
+                   "X-Shop-Access-Token": "s3cret-access"}
+        path = self.path()
+        self.origin.on(path, response(200, {"Cache-Control": "public, max-age=60", "Vary": ", ".join([*secrets, "X-Open"])},
+                                      b"kept"))
+        self.keep(path, {**secrets, "X-Open": "readable"})
+        stored = b"".join(data for _, data in self.memcached.records(lambda found: len(found) >= 2).values())
+        self.assertIn(b"readable", stored)
+        self.assertNotIn(b"s3cret", stored)
+        for name in secrets:
+            hits = self.origin.hits(path)
+            self.get(path, {**secrets, "X-Open": "readable", name: "another"})
+            self.assertEqual(self.origin.hits(path), hits + 1, name)
+
+    def test_variants_are_bounded(self):
+        path = self.path()
+        self.origin.on(path, lambda e: e.answer(200, {**FRESH, "Vary": "X-A"}, str(e.request["X-A"]).encode()))
+        for value in "abcd":
+            self.keep(path, {"X-A": value})
+        hits = self.origin.hits(path)
+        for value in "dcb":
+            got = self.get(path, {"X-A": value})
+            self.assertEqual((got.body.decode(), got.why), (value, "hit_fresh"))
+        self.assertEqual(self.origin.hits(path), hits)
+        self.assertEqual(self.get(path, {"X-A": "a"}).body, b"a")
+        self.assertEqual(self.origin.hits(path), hits + 1)
 
 
 if __name__ == "__main__":

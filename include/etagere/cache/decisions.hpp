@@ -4,6 +4,7 @@
 
 #include "etagere/base/reason.hpp"
 #include "etagere/base/time.hpp"
+#include "etagere/cache/key.hpp"
 #include "etagere/cache/policy.hpp"
 #include "etagere/cache/stored_response.hpp"
 #include "etagere/http/message.hpp"
@@ -60,9 +61,9 @@ bool stale_forbidden(const stored_response& r, const policy& rules) noexcept;
 // ---------------------------------------------------------------- choosing and reusing (RFC 9111 §4)
 
 /// Index of the variant this request selects (§4.1), the most recent by Date/response_time where several match; -1
-/// without. `variants` yields stored responses of one key in any order.
+/// without. `variants` yields stored responses of one key in any order. `digest` as for make_key().
 int select_variant(std::span<const stored_response* const> variants, const http::request_head& request,
-                   const policy& rules);
+                   const policy& rules, credential_digest digest);
 
 enum class reuse_action : std::uint8_t {
     serve,             // now, as it is
@@ -87,7 +88,7 @@ struct choice {
     reuse_decision decision;
 };
 choice choose(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules,
-              wall_time now);
+              wall_time now, credential_digest digest);
 
 /// True where the origin can answer 304 for it: a 200 with a validator of the origin's. A server ignores conditions
 /// unless the answer without them would be a 200 (RFC 9110 §13.2.1), so a 304 never speaks of a stored 404.
@@ -147,9 +148,10 @@ struct storability {
 storability judge_storability(const http::request_head& request, const http::response_head& response,
                               const policy& rules, wall_time now);
 /// Takes over what may be kept: drops Set-Cookie, X-Request-Id, X-Runtime, Age (kept as a number), Connection-bound and
-/// other per-answer fields; adds Date where the origin sent none (RFC 9110 §6.6.1). Indexed.
+/// other per-answer fields; adds Date where the origin sent none (RFC 9110 §6.6.1). Indexed. `digest` as for
+/// make_key().
 stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
-                            wall_time request_time, wall_time response_time);
+                            wall_time request_time, wall_time response_time, credential_digest digest);
 /// When nothing may use it any more: lifetime, then the longest of the stale windows and validate_for.
 wall_time keep_until(const stored_response& r, const policy& rules) noexcept;
 

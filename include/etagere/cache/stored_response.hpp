@@ -21,7 +21,8 @@ struct stored_response {
     int status = 200;
     http::fields header;  // as storable(): no hop-by-hop, framing, per-answer or connection fields
     /// Lower-case names of the request fields that select this response (Vary), each with the normalised value it had:
-    /// nullopt where the request had none (absent and empty differ, RFC 9111 §4.1).
+    /// nullopt where the request had none (absent and empty differ, RFC 9111 §4.1). Of what may be a credential only a
+    /// digest: these go to stores that others can read.
     struct selector {
         std::string name;
         std::optional<std::string> value;

@@ -89,6 +89,28 @@ TEST(Allocation, NorDoesChoosingAmongOrdinaryVariants) {
     EXPECT_EQ(chosen, 1);
 }
 
+TEST(Allocation, NorDoesChoosingAmongTwentyVariantsByTwelveFields) {
+    std::string vary = "Accept";
+    field_list asked{{"Accept", "text/html;Level=1, application/json;q=0.9, */*;q=0.8"}};
+    for (int i = 0; i < 11; ++i) {
+        vary += ", X-Field-" + std::to_string(i);
+        asked.emplace_back("X-Field-" + std::to_string(i), "value of it");
+    }
+    policy rules;
+    rules.normalize_accept = true;
+    std::vector<stored_response> all;
+    for (int i = 0; i < 20; ++i) {
+        asked.back().second = "value " + std::to_string(i);
+        all.push_back(stored({{"Vary", vary}}, 200, asked, rules));
+    }
+    std::vector<const stored_response*> variants;
+    for (const stored_response& r : all) variants.push_back(&r);
+    const auto request = make_request(asked);
+    int chosen = -1;
+    EXPECT_EQ(allocations_of([&] { chosen = select_variant(variants, request, rules); }), 0U);
+    EXPECT_EQ(chosen, 19);
+}
+
 TEST(Allocation, NorDoesAKeyInABufferThatHeldOneBefore) {
     policy rules;
     rules.key_headers = {"X-Tenant"};

@@ -72,6 +72,19 @@ inline http::response_head make_response(const field_list& list = {}, int status
     return made;
 }
 
+/// Readable in a failure; the tests of digests have others.
+inline std::string test_digest(std::string_view value) {
+    return "<" + std::string(value) + ">";
+}
+inline int select_variant(std::span<const stored_response* const> variants, const http::request_head& request,
+                          const policy& rules) {
+    return cache::select_variant(variants, request, rules, test_digest);
+}
+inline stored_response make_stored(const http::request_head& request, const http::response_head& response,
+                                   const policy& rules, wall_time request_time, wall_time response_time) {
+    return cache::make_stored(request, response, rules, request_time, response_time, test_digest);
+}
+
 /// Asked and answered at t0, without delay.
 inline stored_response stored(const field_list& list, int status = 200, const field_list& request = {},
                               const policy& rules = {}) {

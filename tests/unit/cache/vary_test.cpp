@@ -187,6 +187,107 @@ INSTANTIATE_TEST_SUITE_P(
         match_case{"EmptyIsNotAbsent", {"Accept-Encoding"}, {{"Accept-Encoding", ""}}, {}, false}),
     case_name<match_case>);
 
+policy with_accept() {
+    policy rules;
+    rules.normalize_accept = true;
+    return rules;
+}
+
+match_case accept_case(std::string name, std::string stored_for, std::string asked_with, bool matches) {
+    return {std::move(name), {"Accept"},   {{"Accept", std::move(stored_for)}}, {{"Accept", std::move(asked_with)}},
+            matches,         with_accept()};
+}
+
+// RFC 9110 §12.5.1, §8.3.1
+INSTANTIATE_TEST_SUITE_P(
+    Accept, Selection,
+    ::testing::Values(
+        accept_case("CaseOfTypes", "Text/HTML, application/JSON", "text/html,application/json", true),
+        accept_case("CaseOfNames", "text/html;Level=1", "text/html; level=1", true),
+        accept_case("CaseOfValuesCounts", "text/html;charset=UTF-8", "text/html;charset=utf-8", false),
+        accept_case("SpaceAroundParameters", "text/html ;\tlevel=1 ; q=0.5", "text/html;level=1;q=0.5", true),
+        accept_case("SpellingsOfWeights", "a/b;q=1.000, c/d;Q=0.50, e/f;q=0.0", "a/b, c/d;q=0.5, e/f;q=0", true),
+        accept_case("OrderOfDifferentWeights", "a/b;q=0.5, c/d, */*;q=0", "*/*;q=0, c/d, a/b;q=0.5", true),
+        // Rails' respond_to takes the first of equal weight.
+        accept_case("OrderOfEqualWeightsCounts", "a/b, c/d", "c/d, a/b", false),
+        accept_case("OrderOfRangesCounts", "a/*, a/b", "a/b, a/*", false),
+        accept_case("WeightsCount", "a/b;q=0.5, c/d", "a/b, c/d;q=0.5", false),
+        accept_case("ZeroIsNotAbsent", "a/b, c/d;q=0", "a/b", false),
+        accept_case("ParametersCount", "text/html;level=1", "text/html;level=2", false),
+        accept_case("OrderOfParametersCounts", "a/b;x=1;y=2", "a/b;y=2;x=1", false),
+        accept_case("QuotesCount", "a/b;x=1", "a/b;x=\"1\"", false),
+        accept_case("SpaceInQuotesCounts", "a/b;x=\"; q=0\"", "a/b;x=\";q=0\"", false),
+        accept_case("QuotedSeparatorsAreText", "a/b;x=\"\\\";,\" ;q=0.5, c/d", "c/d, a/b;x=\"\\\";,\";q=0.50", true),
+        // what is not certain is compared as it stands
+        accept_case("TwiceTheSame", "a/b, A/b;q=0", "A/b;q=0, a/b", false),
+        accept_case("AfterTheWeight", "a/b;q=0.5;x=1, c/d", "c/d, a/b;q=0.5;x=1", false),
+        accept_case("NoSubtype", "a;q=0.5, c/d", "c/d, a;q=0.5", false),
+        accept_case("TwoSlashes", "a/b/c;q=0.5, c/d", "c/d, a/b/c;q=0.5", false),
+        accept_case("NoType", "/b;q=0.5, c/d", "c/d, /b;q=0.5", false),
+        accept_case("BadWeight", "a/b;q=1.5, c/d;q=0.5", "c/d;q=0.5, a/b;q=1.5", false),
+        accept_case("NoValue", "a/b;x;q=0.5, c/d", "c/d, a/b;x;q=0.5", false),
+        accept_case("EmptyValue", "a/b;x=;q=0.5, c/d", "c/d, a/b;x=;q=0.5", false),
+        accept_case("EmptyParameter", "a/b;;q=0.5, c/d", "c/d, a/b;;q=0.5", false),
+        accept_case("SemicolonAtTheEnd", "a/b;q=0.5;, c/d", "c/d, a/b;q=0.5;", false),
+        accept_case("SpaceAroundEquals", "a/b;x =1;q=0.5, c/d", "c/d, a/b;x =1;q=0.5", false),
+        accept_case("OpenQuote", "a/b;q=0.5;x=\"1", "A/b;q=0.5;x=\"1", false),
+        match_case{"LinesAreOneList",
+                   {"Accept"},
+                   {{"Accept", "a/b;q=0.5"}, {"Accept", "c/d"}},
+                   {{"Accept", "c/d, a/b;q=0.5"}},
+                   true,
+                   with_accept()}),
+    case_name<match_case>);
+
+// What gives access is compared, but not kept.
+TEST(SelectingCredentials, AreKeptAsDigests) {
+    const field_list secrets{{"Authorization", "Bearer s3cret"}, {"Cookie", "sid=s3cret"},
+                             {"Proxy-Authorization", "s3cret"},  {"X-Api-Key", "s3cret"},
+                             {"X-Shop-Access-Token", "s3cret"},  {"X_Auth", "s3cret"},
+                             {"X-CSRF-Token", "s3cret"},         {"Session", "s3cret"},
+                             {"Tenant-Pass", "s3cret"}};
+    policy rules;
+    rules.per_credential = {"Tenant-Pass"};
+    for (const auto& [name, value] : secrets) {
+        SCOPED_TRACE(name);
+        const stored_response r =
+            cache::make_stored(make_request({{name, value}}), make_response({{"Vary", name}}), rules, t0, t0,
+                               [](std::string_view v) { return std::to_string(v.size()); });
+        ASSERT_EQ(r.selecting.size(), 1U);
+        EXPECT_EQ(r.selecting[0].value, std::to_string(value.size()));
+        const stored_response same = stored({{"Vary", name}}, 200, {{name, value}}, rules);
+        const stored_response* const variants[] = {&same};
+        EXPECT_EQ(select_variant(variants, make_request({{name, value}}), rules), 0);
+        EXPECT_EQ(select_variant(variants, make_request({{name, value + "x"}}), rules), -1);
+        EXPECT_EQ(select_variant(variants, make_request({{name, ""}}), rules), -1);
+        EXPECT_EQ(select_variant(variants, make_request(), rules), -1);
+    }
+    for (const std::string name : {"Accept", "User-Agent", "X-Requested-With", "X-Monkey", "Origin", "X-Tokens"}) {
+        const stored_response r = stored({{"Vary", name}}, 200, {{name, "plain"}}, rules);
+        EXPECT_EQ(r.selecting.at(0).value, "plain") << name;
+    }
+}
+
+// B42: what is no list of names is compared with nothing, or forbids reuse; it never matches by accident.
+TEST(MalformedVary, IsNeverReused) {
+    for (const std::string line : {"foo bar", "\"foo\"", "foo;bar", "foo*", "*foo", ", *", "Foo, *", "*, Foo",
+                                   "Foo,, * ,", "foo=bar", "(foo)", "f\xe9", "foo:"}) {
+        for (const bool second : {false, true}) {
+            field_list response{{"Cache-Control", "max-age=60"}};
+            if (second) response.emplace_back("Vary", "Accept");
+            response.emplace_back("Vary", line);
+            EXPECT_FALSE(judge_storability(make_request(), make_response(response), policy{}, t0).store) << line;
+        }
+    }
+}
+
+TEST(MalformedVary, OfEmptyMembersOnlyIsNone) {
+    for (const std::string line : {"", ",", " , ,"}) {
+        const stored_response r = stored({{"Vary", line}});
+        EXPECT_TRUE(r.selecting.empty()) << line;
+    }
+}
+
 TEST(SelectionBounds, MoreMembersThanAreSortedStillCompare) {
     std::string many;
     for (int i = 0; i < 40; ++i) many += "c" + std::to_string(i) + ", ";
@@ -194,6 +295,25 @@ TEST(SelectionBounds, MoreMembersThanAreSortedStillCompare) {
     const stored_response* const variants[] = {&r};
     EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", many}}), policy{}), 0);
     EXPECT_EQ(select_variant(variants, make_request({{"Accept-Encoding", "x, " + many}}), policy{}), -1);
+}
+
+TEST(SelectionBounds, VaryOnManyFieldsComparesEachOfThem) {
+    std::string vary;
+    field_list asked;
+    for (int i = 0; i < 100; ++i) {
+        vary += "X-" + std::to_string(i) + ", ";
+        asked.emplace_back("X-" + std::to_string(i), std::to_string(i));
+    }
+    const stored_response r = stored({{"Vary", vary}}, 200, asked);
+    const stored_response* const variants[] = {&r};
+    EXPECT_EQ(select_variant(variants, make_request(asked), policy{}), 0);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        field_list other = asked;
+        other[i].second += "x";
+        EXPECT_EQ(select_variant(variants, make_request(other), policy{}), -1) << i;
+        other.erase(other.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_EQ(select_variant(variants, make_request(other), policy{}), -1) << i;
+    }
 }
 
 TEST(SelectionAmongSeveral, TakesTheOneThatMatches) {
