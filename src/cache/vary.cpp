@@ -140,7 +140,9 @@ bool is_quoted_string(std::string_view text) noexcept {
     text = text.substr(1, text.size() - 2);
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '"') return false;
-        if (text[i] == '\\' && ++i == text.size()) return false;
+        if (text[i] != '\\') continue;
+        ++i;
+        if (i == text.size()) return false;
     }
     return true;
 }
