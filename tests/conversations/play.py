@@ -1,67 +1,15 @@
 """Plays one conversation: a real étagère whose clock the conversation moves, a scripted origin, clients that are strict."""
 
-import difflib
-import mmap
-import os
 import re
-import tempfile
 import threading
-import time
 
 from expect import Expectation, Mismatch
-from harness import Etagere, run_cli
-from language import BadConversation, duration, read
-from memcached import FaultProxy, Memcached
-from origin import Origin, wait_until
+from house import Clock, Failed, House
+from language import BadConversation, read
+from origin import Origin
 from script import Rule, Script, end_of_chunks, message, one_chunk, raw_line
 from values import expand
 from wire import Client, WireError, request
-
-PATIENCE = 5.0                                    # seconds of real time for what has to happen by itself
-
-CONFIG = """version: 1
-workers: 1
-listeners:
-  ingress:
-    address: "127.0.0.1:0"
-{listener}  admin: {{ address: "127.0.0.1:0", role: admin }}
-upstreams:
-  app:
-    endpoints: ["@ORIGIN@"]
-{upstream}stores:
-  default:
-{store}{settings}routes:
-{routes}"""
-
-
-class Failed(Exception):
-    """The conversation went another way than the file says. `str()` tells all of it."""
-
-
-class Clock:
-    """What étagère takes for the time. Wall time starts at a whole second and moves only here."""
-
-    def __init__(self):
-        self.file = tempfile.NamedTemporaryFile(prefix="etagere-clock-")
-        self.file.write(bytes(16))
-        self.file.flush()
-        self.shared = mmap.mmap(self.file.fileno(), 16)
-        self.numbers = memoryview(self.shared).cast("q")
-        self.start, self.ahead = int(time.time()) * 1000, 0
-        self.numbers[0] = self.start
-
-    def move(self, milliseconds):
-        self.ahead += milliseconds
-        self.numbers[1] = self.ahead
-        self.numbers[0] = self.start + self.ahead
-
-    def wall(self):
-        return (self.start + self.ahead) / 1000
-
-    def close(self):
-        self.numbers.release()
-        self.shared.close()
-        self.file.close()
 
 
 class Talker:
@@ -70,11 +18,18 @@ class Talker:
     def __init__(self, client):
         self.client, self.pending, self.head = client, [], None
 
+    def waits(self):
+        return bool(self.pending or self.head)
+
+    def forget(self):
+        self.pending.clear()
+        self.head, self.client.reader.eof = None, True
+
     def method(self):
         return self.pending.pop(0) if self.pending else "GET"
 
 
-class Player:
+class Player(House):
     def __init__(self, path, text):
         self.path, self.sentences = path, read(path, text)
         self.clock, self.kept, self.transcript, self.lock = Clock(), {}, [], threading.Lock()
@@ -134,7 +89,7 @@ class Player:
 
     def finish(self):
         self.line = self.sentences[-1].number
-        waiting = [t for t in self.everyone if t.pending]
+        waiting = [t for t in self.everyone if t.waits()]
         if waiting:
             raise self.wrong("the conversation ends while a client waits for an answer: what does it get?")
         if self.etagere:
@@ -161,213 +116,6 @@ class Player:
             self.memcached.close()
         self.clock.close()
 
-    # Configuration. It is taken when the first client speaks, or at `etagere starts`, `reloads`, `refuses`.
-
-    def keep_block(self, sentence):
-        kind = sentence.subject
-        if not sentence.block:
-            raise self.bad(f"{kind!r} needs a block of YAML")
-        if kind == "config":
-            self.blocks["config"] = sentence.block
-        elif kind == "route":
-            path = sentence.words[0] if sentence.words else "/**"
-            routes = [r for r in self.blocks["route"] if r[0] != path]
-            self.blocks["route"] = routes + [(path, sentence.block)]
-        else:
-            self.blocks[kind] = sentence.block
-    do_config = do_route = do_upstream = do_store = do_listener = do_settings = keep_block
-
-    def config(self):
-        if self.blocks["config"] is not None:
-            return "\n".join(self.blocks["config"]) + "\n"
-
-        def indented(lines, depth):
-            return "".join(" " * depth + line + "\n" for line in lines)
-        routes = sorted(self.blocks["route"], key=lambda r: r[0] == "/**")
-        if not routes or routes[-1][0] != "/**":
-            routes.append(("/**", []))
-        store = list(self.blocks["store"])
-        if self.memcached and not any(line.startswith("memcached") for line in store):
-            store.append('memcached: { servers: "@MEMCACHED@", timeout: 2s }')
-        if not any(line.startswith("memory") for line in store):
-            store.append("memory: { size: 64MiB, max_object: 4MiB }")
-        written = ""
-        for number, (path, block) in enumerate(routes):
-            name = "all" if path == "/**" else f"route-{number + 1}"
-            match = [] if any(line.startswith("match") for line in block) else [f'match: {{ path: "{path}" }}']
-            lines = [f"name: {name}", *match, "upstream: app", *block]
-            written += "  - " + indented(lines, 4).lstrip()
-        return CONFIG.format(listener=indented(self.blocks["listener"], 4), upstream=indented(self.blocks["upstream"], 4),
-                             store=indented(store, 4), settings=indented(self.blocks["settings"], 0), routes=written)
-
-    def values(self):
-        values = {"ORIGIN": self.origin.url}
-        if self.proxy:
-            values["MEMCACHED"] = f"127.0.0.1:{self.proxy.port}"
-        return values
-
-    def start(self):
-        if self.etagere is None:
-            try:
-                self.etagere = Etagere(self.config(), values=self.values(),
-                                       env={"ETAGERE_VIRTUAL_CLOCK": self.clock.file.name})
-            except AssertionError as error:
-                raise Failed(f"{self.path}:{self.line}: {error}\n\nthe configuration:\n{self.config()}") from None
-
-    def do_etagere_starts(self, sentence):
-        if self.etagere:
-            raise self.bad("étagère runs already; `etagere restarts` or `etagere reloads`")
-        self.start()
-
-    def do_etagere_restarts(self, sentence):
-        self.settle()
-        for talker in self.everyone:
-            talker.client.close()
-        self.etagere.stop()
-        self.etagere = None
-        self.talkers, self.unnamed, self.group, self.everyone = {}, {}, [], []
-        self.start()
-
-    def do_etagere_reloads(self, sentence):
-        self.start()
-        if not self.etagere.reload(self.config()):
-            raise self.wrong("étagère refused the configuration")
-
-    def check(self):
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "etagere.yaml")
-            text = self.config()
-            for name, value in self.values().items():
-                text = text.replace(f"@{name}@", value)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            code, out, err = run_cli("check", path, env={"ETAGERE_VIRTUAL_CLOCK": self.clock.file.name})
-            return code, (out + err).replace(path, "etagere.yaml")
-
-    def do_etagere_refuses(self, sentence):
-        code, report = self.check()
-        self.note(f"etagere check: exit code {code}\n{report}")
-        if code != 3:
-            raise self.wrong(f"étagère accepts this configuration (exit code {code})")
-        for text in sentence.block:
-            if text.strip() not in report:
-                raise self.wrong(f"the report does not contain {text.strip()!r}:\n{report}")
-
-    def do_etagere_accepts(self, sentence):
-        code, report = self.check()
-        self.note(f"etagere check: exit code {code}\n{report}")
-        if code != 0:
-            raise self.wrong(f"étagère refuses this configuration (exit code {code}):\n{report}")
-        for text in sentence.block:
-            if text.strip() not in report:
-                raise self.wrong(f"the report does not contain {text.strip()!r}:\n{report}")
-
-    def do_etagere_holds(self, sentence):
-        """`etagere holds 20 requests`: they are inside, and wait."""
-        if not sentence.words or not sentence.words[0].isdigit():
-            raise self.bad("etagere holds N requests")
-        self.wait_metric("etagere_http_requests_in_flight", {}, int(sentence.words[0]))
-
-    def do_etagere_logs(self, sentence):
-        """Waits for an access line with all of the members of the block."""
-        wanted = {}
-        for line in sentence.block:
-            name, colon, value = line.partition(": ")
-            if not colon:
-                raise self.bad(f"{line!r}: a line is `member: value`")
-            wanted[name.strip()] = self.value(value.strip()).decode()
-        lines = [r for r in self.etagere.log]
-
-        def found():
-            lines[:] = list(self.etagere.log)
-            return any(all(str(record.get(k)) == v for k, v in wanted.items()) for record in lines)
-        try:
-            wait_until(found, "the log", PATIENCE)
-        except AssertionError:
-            raise self.wrong(f"no line of the log has {wanted}") from None
-
-    def do_metric(self, sentence):
-        """`metric NAME{label="x"} is N`"""
-        match = re.fullmatch(r"metric ([a-z_]+)(?:\{(.*)\})? is (\d+)", sentence.text)
-        if not match:
-            raise self.bad('metric NAME{label="value"} is N')
-        labels = dict(re.findall(r'([a-z_]+)="([^"]*)"', match[2] or ""))
-        self.wait_metric(match[1], labels, int(match[3]))
-
-    def wait_metric(self, name, labels, wanted):
-        self.start()
-        try:
-            wait_until(lambda: self.etagere.metric(name, **labels) == wanted, name, PATIENCE)
-        except AssertionError:
-            raise self.wrong(f"{name} {labels or ''}: expected {wanted}, is {self.etagere.metric(name, **labels):g}") from None
-
-    def settle(self):
-        """Between two steps nothing is left half done: the last answer is counted and published, memcached is written."""
-        def quiet():
-            found = self.etagere.metrics()
-            return not any(value for name, value in found.items()
-                           if name.startswith(("etagere_http_requests_in_flight", "etagere_store_pending_writes")))
-        try:
-            wait_until(quiet, "quiet", PATIENCE)
-        except AssertionError:
-            busy = {n: v for n, v in self.etagere.metrics().items() if v and re.search("in_flight|pending_writes", n)}
-            raise self.wrong(f"étagère does not come to rest: {busy}") from None
-
-    # Time, memcached.
-
-    def do_wait(self, sentence):
-        milliseconds = duration(sentence.words[0]) if len(sentence.words) == 1 else None
-        if milliseconds is None:
-            raise self.bad("wait how long? 250ms, 3s, 5m, 2h, 30d")
-        if self.etagere and not any(t.pending for t in self.everyone):
-            self.settle()
-        self.clock.move(milliseconds)
-
-    def do_memcached(self, sentence):
-        if self.etagere or self.memcached:
-            raise self.bad("`memcached` stands once, before the first client speaks")
-        self.memcached = Memcached(*sentence.words)
-        self.proxy = FaultProxy(self.memcached)
-
-    def need_memcached(self):
-        if not self.memcached:
-            raise self.bad("there is no memcached: say `memcached` at the beginning")
-        if self.etagere and not any(t.pending for t in self.everyone):
-            self.settle()
-
-    def do_memcached_dies(self, sentence):
-        self.need_memcached()
-        self.proxy.refuse()
-        self.memcached.stop()
-
-    def do_memcached_returns(self, sentence):
-        self.need_memcached()
-        self.memcached.start()
-        self.proxy.listen()
-
-    def do_memcached_forgets(self, sentence):
-        """`memcached forgets everything`, or the keys that contain a text: `memcached forgets :e:` (the bodies)."""
-        self.need_memcached()
-        text = " ".join(sentence.words)
-        if not text:
-            raise self.bad("memcached forgets what? `everything`, or a part of the keys: `:m:` heads, `:e:` bodies")
-        if text == "everything":
-            self.memcached.flush()
-            return
-        keys = [key for key in self.memcached.records() if text.encode() in key]
-        if not keys:
-            raise self.wrong(f"no key in memcached has {text!r}: {self.memcached.keys()}")
-        for key in keys:
-            self.memcached.command(b"delete " + key + b"\r\n")
-
-    def do_memcached_fault(self, sentence):
-        self.need_memcached()
-        known = ["pass", "hang", "late", "truncate", "reset", "flip", "swap", "duplicate", "oom", "garbage"]
-        if not sentence.words or sentence.words[0] not in known:
-            near = difflib.get_close_matches((sentence.words or [""])[0], known, 1)
-            raise self.bad(f"memcached fault what? {'did you mean ' + repr(near[0]) + '?' if near else ', '.join(known)}")
-        self.proxy.set(sentence.words[0], int(sentence.words[1]) if len(sentence.words) > 1 else 0)
-
     # The origin.
 
     def do_origin_answers(self, sentence):
@@ -376,14 +124,14 @@ class Player:
     def do_origin_goes(self, sentence):
         if sentence.words != ["on"]:
             raise self.bad("origin goes on")
-        if not self.script.go_on(PATIENCE):
+        if not self.script.go_on(self.patience):
             raise self.wrong("the origin has reached no `pause`")
 
     def do_origin_closes(self, sentence):
         """Every connection that étagère keeps."""
         self.settle()
         self.origin.close_connections()
-        self.origin.wait_for(lambda o: not o.sockets, "the origin's connections to be closed", PATIENCE)
+        self.origin.wait_for(lambda o: not o.sockets, "the origin's connections to be closed", self.patience)
 
     def do_origin_leaves(self, sentence):
         self.settle()
@@ -408,6 +156,8 @@ class Player:
         """`origin sees METHOD TARGET [N times]`, `origin sees nothing`, `origin sees anything`."""
         words = sentence.words
         if words == ["nothing"]:
+            self.start()
+            self.asleep()
             self.all_mentioned()
             return
         if words == ["anything"]:
@@ -423,11 +173,11 @@ class Player:
             return [r for r in origin.requests if id(r) not in self.mentioned and
                     (r.method, r.target) == (words[0], words[1])]
         try:
-            self.origin.wait_for(lambda o: len(found(o)) >= times, "it", PATIENCE)
+            self.origin.wait_for(lambda o: len(found(o)) >= times, "it", self.patience)
         except AssertionError:
             raise self.wrong(f"expected the origin to see {' '.join(words)}; it saw {self.unmentioned() or 'nothing'}") from None
         for got in found(self.origin)[:times]:
-            self.origin.wait_for(lambda o, r=got: r.complete or not sentence.block, "the whole request", PATIENCE)
+            self.origin.wait_for(lambda o, r=got: r.complete or not sentence.block, "the whole request", self.patience)
             self.mentioned.add(id(got))
             Expectation(self, sentence).of_request(got, self.last_connection)
             self.last_connection = got.connection
@@ -443,10 +193,11 @@ class Player:
     def step(self):
         """Every step takes a millisecond: what happened before is older than what happens next."""
         self.start()
-        if not any(t.pending for t in self.everyone):
+        if not any(t.waits() for t in self.everyone):
             self.settle()
             self.all_mentioned()
             self.anything = False
+        self.asleep()
         self.clock.move(1)
 
     def who(self, sentence, new=False):
@@ -584,14 +335,12 @@ class Player:
     def do_client_closes(self, sentence):
         talker = self.who(sentence)
         talker.client.close()
-        talker.pending.clear()
-        talker.client.reader.eof = True
+        talker.forget()
 
     def do_client_resets(self, sentence):
         talker = self.who(sentence)
         talker.client.reset()
-        talker.pending.clear()
-        talker.client.reader.eof = True
+        talker.forget()
 
     def do_client_stops(self, sentence):
         """`client stops sending`: half of the connection is closed."""
@@ -603,5 +352,5 @@ class Player:
             raise self.bad("client is closed")
         talker = self.who(sentence)
         talker.pending.clear()
-        if not talker.client.closed(PATIENCE):
+        if not talker.client.closed(self.patience):
             raise self.wrong("expected the connection to be closed; it stays open")

@@ -9,11 +9,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "system")]
 
 from language import BadConversation, duration, read  # noqa: E402
-import play                                           # noqa: E402
-from play import Failed, Player                       # noqa: E402
+from house import Failed, House                       # noqa: E402
+from play import Player                               # noqa: E402
 from values import expand                             # noqa: E402
 
-play.PATIENCE = 1.0                               # what fails here fails by waiting
+House.patience = 1.0                              # what fails here fails by waiting
 STORED = """
 origin answers 200
   ETag: "v1"
