@@ -1,6 +1,7 @@
 #include "commands.hpp"
 
 #include "etagere/app/config.hpp"
+#include "etagere/app/import.hpp"
 
 #include "process.hpp"
 #include "version.hpp"
@@ -47,6 +48,31 @@ int check_command(const check_options& o) {
     if (!r.ok()) return exit_config;
     if (r.problems.empty() && format == problem_format::text) std::cout << o.file << ": good\n";
     return o.strict && !r.problems.empty() ? exit_failed : exit_clean;
+}
+
+int import_rack_cache_command(const import_options& o) {
+    const bool piped = o.file == "-";
+    std::ifstream file;
+    if (!piped) {
+        file.open(o.file, std::ios::binary);
+        if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+            std::cerr << fmt::format("etagere: {} cannot be read, or is empty\n", o.file);
+            return exit_failed;
+        }
+    }
+    std::istream& from = piped ? std::cin : file;
+    std::string text(max_import_bytes + 1, '\0');  // one byte more, so that what is larger is seen to be
+    from.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(from.gcount()));
+
+    const imported result = import_rack_cache(text, piped ? "standard input" : o.file);
+    for (const std::string& warning : result.warnings) std::cerr << "warning: " << warning << "\n";
+    if (!result.found) {
+        std::cerr << fmt::format("etagere: no options of Rack::Cache in {}\n", piped ? "standard input" : o.file);
+        return exit_failed;
+    }
+    std::cout << result.yaml;
+    return exit_clean;
 }
 
 int version_command(bool json) {

@@ -27,4 +27,9 @@ struct health_options {
 };
 int healthcheck_command(const health_options& o);
 
+struct import_options {
+    std::string file;  // "-": standard input
+};
+int import_rack_cache_command(const import_options& o);
+
 }  // namespace etagere::app

@@ -49,6 +49,14 @@ int main(int argc, char** argv) {
             ->capture_default_str();
     health_cmd->add_flag("--ready", health.ready, "ready to serve, not only alive");
 
+    import_options import;
+    CLI::App* const import_cmd = program.add_subcommand("import", "another cache's configuration as one of étagère's");
+    import_cmd->require_subcommand(1);
+    CLI::App* const rack_cache_cmd =
+        import_cmd->add_subcommand("rack-cache", "YAML for Rack::Cache's options; what has no like is told");
+    rack_cache_cmd->add_option("file", import.file, "production.rb, config.ru, application.rb; - for stdin")
+        ->required();
+
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -61,6 +69,7 @@ int main(int argc, char** argv) {
             if (admin->count() > 0) health.config.clear();
             return healthcheck_command(health);
         }
+        if (rack_cache_cmd->parsed()) return import_rack_cache_command(import);
         return run_command(run);
     } catch (const std::exception& e) {
         std::cerr << "etagere: " << e.what() << "\n";

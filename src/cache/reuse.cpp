@@ -31,9 +31,11 @@ request_directives honoured_directives(const http::request_head& request, const 
     return rules.client == client_directives::honour ? parse_request_directives(request.header) : request_directives{};
 }
 
-/// RFC 9111 §5.2.1.1, §5.2.1.3, §5.2.1.4: what the client says about the answer, had we one.
+/// RFC 9111 §5.2.1.1, §5.2.1.3, §5.2.1.4: what the client says about the answer, had we one. max-age=0 is how browsers
+/// ask for a check, so it asks also in the second in which the answer was made and its age is still 0.
 bool client_wants_to_ask(const request_directives& client, seconds age, seconds ttl) noexcept {
-    return client.no_cache || client.no_store || (client.max_age != absent && age > seconds(client.max_age)) ||
+    return client.no_cache || client.no_store ||
+           (client.max_age != absent && (client.max_age == 0 || age > seconds(client.max_age))) ||
            (client.min_fresh != absent && ttl < seconds(client.min_fresh));
 }
 
@@ -49,6 +51,7 @@ reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, 
                             const policy& rules, wall_time now) noexcept {
     const request_directives client = honoured_directives(request, rules);
     reuse_decision decision;
+    decision.reload = client.no_cache;
     const auto decide = [&](reuse_action what, reason why) {
         decision.what = what;
         decision.why = why;

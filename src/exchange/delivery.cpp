@@ -70,7 +70,7 @@ void delivery::judge() {
 }
 
 void delivery::give_up_storing(reason why) {
-    storing_ = false;
+    storing_ = of_.record_.stored = false;
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
@@ -215,7 +215,10 @@ void delivery::publish(const shared_bytes& body) {
         keep(of_.state_, *of_.runtime_, *of_.route_, of_.key_,
              {&of_.request_, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
     storing_ = false;
-    of_.record_.stored = object != nullptr;
+    // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.
+    of_.record_.stored = object && object->keep_until > received_;
+    of_.record_.ignored = of_.record_.stored && call_.head().header.has(field_id::set_cookie) &&
+                          !object->response.header.has(field_id::set_cookie);
     if (object && judged_.shareable) {
         of_.lead_.finish({outcome::kind::published, object, of_.record_.why, {}});
     } else {

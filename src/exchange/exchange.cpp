@@ -111,6 +111,8 @@ void exchange::decide() {
     if (made.at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
     decision_ = made.decision;
     record_.why = decision_.why;
+    using enum observe::looked_up;
+    record_.found = decision_.reload ? reload : chosen_ ? stored : nothing;
     record_.store = chosen_ ? store::name(found_.from) : std::string_view{};
 }
 
@@ -124,6 +126,7 @@ net::task<exchange::next> exchange::from_store() {
             chosen_.reset();
             decision_ = {cache::reuse_action::fetch, reason::miss_evicted_body};
             record_.why = decision_.why;
+            record_.found = observe::looked_up::nothing;
             co_return next::origin;
         }
         case serve_revalidate: {
@@ -134,6 +137,7 @@ net::task<exchange::next> exchange::from_store() {
             chosen_.reset();
             decision_ = {cache::reuse_action::fetch, reason::miss_evicted_body};
             record_.why = decision_.why;
+            record_.found = observe::looked_up::nothing;
             co_return next::origin;
         }
         case refuse:

@@ -94,8 +94,10 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
             const wall_time until = cache::keep_until(fresh, rules());
             const store::object_ptr object =
                 store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
-            if (!state_.collapse().invalidated_since(key_, asked.steady))
+            if (!state_.collapse().invalidated_since(key_, asked.steady)) {
                 kept().freshen(key_, object, state_.on().now());
+                record_.freshened = until > received;  // a 304 may also withdraw the permission to keep it
+            }
             record_.why = reason::revalidated;
             lead_.finish(cache::may_answer_others(object->response, rules())
                              ? outcome{outcome::kind::published, object, reason::revalidated, {}}
@@ -106,6 +108,8 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
             if (!sent) {  // still good, says the origin, but its body is gone: a 304 must never become an empty 200
                           // (B98)
                 record_.why = reason::miss_evicted_body;
+                record_.found = observe::looked_up::nothing;
+                record_.freshened = false;
                 in_full_ = true;
             }
             co_return sent;

@@ -118,15 +118,13 @@ void append_combined(std::string& out, const record& r, const access_options& o,
     out += '"';
 }
 
-/// As Rack::Cache writes it. Where it has no words, the name of our reason stands for them.
 void append_rack_cache(std::string& out, const record& r, const access_options& o) {
     out += "cache: [";
     append_plain_escaped(out, r.method, true);
     out += ' ';
     append_target(out, r, o);
     out += "] ";
-    const auto& why = info(r.why);
-    out += why.rack_cache.empty() ? why.name : why.rack_cache;
+    append_rack_cache_words(out, r);
 }
 
 }  // namespace

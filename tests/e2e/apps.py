@@ -121,6 +121,30 @@ class Rails(App):
         assert answer.status == 200, answer
 
 
+class RackCache(App):
+    """tests/apps/rack_cache: Rack::Cache with `options` (Ruby: `use Rack::Cache, …`) in front of `origin`."""
+
+    NAME, SAYS = "Rack::Cache", Rails.SAYS
+    DIRECTORY = os.path.join(APPS, "rack_cache")
+
+    def __init__(self, options, origin):
+        def env(scratch):
+            config = os.path.join(scratch, "rack_cache.rb")
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(options)
+            return {"RACK_CACHE_CONFIG": config, "ORIGIN": origin}
+        super().__init__([program("puma"), "-b", "tcp://127.0.0.1:0", "-t", "2:2", "-w", "0", "-e", "production",
+                          "config.ru"], env, self.DIRECTORY)
+
+    def words(self, path, count):
+        """The first `count` lines that Rack::Cache has written about `path`, as soon as they are there."""
+        def found():
+            return [line for line in self.lines if line.startswith("cache: [") and (f" {path}]" in line or f" {path}?" in line)]
+        with self.changed:
+            self.changed.wait_for(lambda: len(found()) >= count, 10)
+            return found()
+
+
 class Go(App):
     """tests/apps/go. `products`: what its /shop asks."""
 

@@ -59,7 +59,7 @@ enum class reason : std::uint8_t {
 struct reason_info {
     std::string_view name;         // "hit_fresh"
     std::string_view cache_class;  // hit | stale | revalidated | miss | pass | refused: `cache` of log and metrics
-    std::string_view rack_cache;   // Rack::Cache's words, "" where it has none: "stale, valid, store"
+    std::string_view rack_cache;   // Rack::Cache's words: "fresh"; "" where it has none, or the answer decides them
     std::string_view section;      // "RFC 9111 §4.2"
     std::string_view remedy;       // what to write in the routes file, or at the origin; "" where nothing is wrong
 };

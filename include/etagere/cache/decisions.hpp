@@ -76,7 +76,8 @@ struct reuse_decision {
     reuse_action what = reuse_action::fetch;
     reason why = reason::miss_cold;
     seconds age{0};
-    seconds ttl{0};  // lifetime − age; negative when stale
+    seconds ttl{0};       // lifetime − age; negative when stale
+    bool reload = false;  // the client said no-cache, and the route honours it
 };
 /// `chosen` is null where the key is unknown (miss_cold) or no variant matches (`other_variants`: miss_vary).
 reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,

@@ -10,6 +10,14 @@
 
 namespace etagere::observe {
 
+/// What a request found when it asked the store.
+enum class looked_up : std::uint8_t {
+    no,       // it went past the store
+    nothing,  // nothing that it selects
+    stored,   // a response, fresh or not
+    reload,   // it does not matter what: the client said no-cache, and the route honours that
+};
+
 /// Filled once, by the exchange, when the last byte of the answer is out. Views are valid only while the record is
 /// being observed. Text may be anything a client sent: whoever writes it somewhere escapes it. Durations are
 /// microseconds.
@@ -32,7 +40,10 @@ struct record {
     bool has_ttl = false;
     bool not_modified = false;  // the client got a 304
     bool collapsed = false;
-    bool stored = false;      // the origin's answer was kept
+    bool stored = false;     // the origin's answer was kept
+    bool freshened = false;  // the origin's 304 made the stored response good again, and that was kept
+    bool ignored = false;    // what was kept lacks the Set-Cookie of the answer
+    looked_up found = looked_up::no;
     int upstream_status = 0;  // 0: the origin was not asked (or did not answer)
     std::uint32_t retries = 0;
 };
@@ -40,5 +51,8 @@ struct record {
 /// Cache-Status value (RFC 9211) of a record: "etagere; hit; ttl=42; detail=hit_fresh", appended to `out`. No
 /// allocation beyond `out`'s growth.
 void append_cache_status(std::string& out, const record& r);
+/// What Rack::Cache says of such a request: "stale, valid, store". Where it has no words, the name of our reason. No
+/// allocation beyond `out`'s growth.
+void append_rack_cache_words(std::string& out, const record& r);
 
 }  // namespace etagere::observe

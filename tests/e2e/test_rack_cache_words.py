@@ -1,0 +1,208 @@
+"""`access_log: { format: rack_cache }` against the real Rack::Cache: the same requests go through both, in front of
+equal origins, and what they write is compared.
+
+étagère's configuration is the one that `etagere import rack-cache` makes of the options that Rack::Cache gets, so this
+also shows that what is imported behaves alike. `SAME` has to be the same text; `DIFFERENT` says which words differ, and
+src/docs/rack-cache.md why.
+"""
+
+import os
+import tempfile
+import unittest
+
+from apps import RackCache
+from e2e import Client, Etagere, wait_until
+
+from harness import Origin, past, run_cli, validating  # after e2e, which sets the path
+
+DEFAULTS = "use Rack::Cache, metastore: 'heap:/', entitystore: 'heap:/', verbose: true\n"
+OBEDIENT = """use Rack::Cache,
+  :metastore        => 'heap:/',
+  :entitystore      => 'heap:/',
+  :default_ttl      => 60,
+  :allow_reload     => true,
+  :allow_revalidate => true
+"""
+
+GET, HEAD, POST = ("GET",), ("HEAD",), ("POST",)
+FRESH = {"Cache-Control": "public, max-age=60"}
+KEEP = {"Cache-Control": "public"}
+AGED = {"Cache-Control": "public, max-age=60", "Age": "100"}
+
+
+def get(**fields):
+    return ("GET", {name.replace("_", "-"): value for name, value in fields.items()})
+
+
+def whole(*answers):
+    """A handler factory: (status, fields, body) one after the other, the last for all that follow."""
+    def make():
+        rest = list(answers)
+
+        def run(exchange):
+            status, fields, body = rest.pop(0) if len(rest) > 1 else rest[0]
+            exchange.answer(status, fields, body)
+        return run
+    return make
+
+
+def tagged(etag='"v1"', fields=None, **more):
+    return lambda: validating(etag, b"body", KEEP if fields is None else fields, **more)
+
+
+def changing(fields=None):
+    """The tag is another one with each answer, so no validation ever succeeds."""
+    def make():
+        count = iter(range(1, 100))
+        return lambda e: e.answer(200, {**(KEEP if fields is None else fields), "ETag": f'"v{next(count)}"'}, b"body")
+    return make
+
+
+DAY_OLD = past(86400)
+
+# (name, what the origin answers, requests, words of both)
+SAME = [
+    ("a miss is stored and then asked about", tagged(), [GET, GET, GET],
+     ["miss, store", "stale, valid, store", "stale, valid, store"]),
+    ("head fills the cache", tagged(), [HEAD, GET, HEAD], ["miss, store", "stale, valid, store", "stale, valid, store"]),
+    ("fresh", whole((200, FRESH, b"x")), [GET, GET, HEAD], ["miss, store", "fresh", "fresh"]),
+    ("fresh by Expires", whole((200, {"Expires": past(-60)}, b"x")), [GET, GET], ["miss, store", "fresh"]),
+    ("fresh by s-maxage", whole((200, {"Cache-Control": "max-age=0, s-maxage=60"}, b"x")), [GET, GET],
+     ["miss, store", "fresh"]),
+    ("fresh and the client has it", whole((200, {**FRESH, "ETag": '"v1"'}, b"x")),
+     [GET, get(If_None_Match='"v1"'), get(If_None_Match='"v0"')], ["miss, store", "fresh", "fresh"]),
+    ("stale and the client has it", tagged(), [GET, get(If_None_Match='"v1"')], ["miss, store", "stale, valid, store"]),
+    ("a date is a validator", tagged(None, last_modified=DAY_OLD), [GET, GET, get(If_Modified_Since=DAY_OLD)],
+     ["miss, store", "stale, valid, store", "stale, valid, store"]),
+    ("changed", changing(), [GET, GET, GET], ["miss, store", "stale, invalid, store", "stale, invalid, store"]),
+    ("old on arrival, no validator", whole((200, AGED, b"x")), [GET, GET], ["miss", "miss"]),
+    ("changed to private", whole((200, {**KEEP, "ETag": '"v1"'}, b"x"), (200, {"Cache-Control": "private"}, b"y")),
+     [GET, GET], ["miss, store", "stale, invalid"]),
+    ("changed to no-store", whole((200, {**KEEP, "ETag": '"v1"'}, b"x"), (200, {"Cache-Control": "no-store"}, b"y")),
+     [GET, GET], ["miss, store", "stale, invalid"]),
+    ("gone after it was kept", whole((200, {**KEEP, "ETag": '"v1"'}, b"x"), (404, {}, b"gone")), [GET, GET],
+     ["miss, store", "stale, invalid"]),
+    ("failing after it was kept", whole((200, {**KEEP, "ETag": '"v1"'}, b"x"), (500, {}, b"no")), [GET, GET],
+     ["miss, store", "stale, invalid"]),
+    ("private", whole((200, {"Cache-Control": "private", "ETag": '"v1"'}, b"x")), [GET, GET], ["miss", "miss"]),
+    ("no-store", whole((200, {"Cache-Control": "no-store", "ETag": '"v1"'}, b"x")), [GET, GET], ["miss", "miss"]),
+    ("neither lifetime nor validator", whole((200, {}, b"x")), [GET, GET], ["miss", "miss"]),
+    ("no-cache of the origin", tagged(fields={"Cache-Control": "no-cache"}), [GET, GET],
+     ["miss, store", "stale, valid, store"]),
+    ("must-revalidate", tagged(fields={"Cache-Control": "public, max-age=0, must-revalidate"}), [GET, GET],
+     ["miss, store", "stale, valid, store"]),
+    ("an error", whole((500, {}, b"x")), [GET, GET], ["miss", "miss"]),
+    ("404 with a lifetime", whole((404, FRESH, b"x")), [GET, GET], ["miss, store", "fresh"]),
+    ("301 with a lifetime", whole((301, {**FRESH, "Location": "/"}, b"")), [GET, GET], ["miss, store", "fresh"]),
+    ("302 with a lifetime", whole((302, {**FRESH, "Location": "/"}, b"")), [GET, GET], ["miss, store", "fresh"]),
+    ("Authorization and nothing said", whole((200, {"ETag": '"v1"'}, b"x")), [get(Authorization="Bearer a")], ["miss"]),
+    ("Authorization and max-age", whole((200, {"Cache-Control": "max-age=60"}, b"x")), [get(Authorization="Bearer a")],
+     ["miss"]),
+    ("Authorization and public", tagged(), [get(Authorization="Bearer a"), GET], ["miss, store", "stale, valid, store"]),
+    ("Cookie and nothing said", whole((200, {"ETag": '"v1"'}, b"x")), [get(Cookie="a=1")], ["miss"]),
+    ("Cookie and public", tagged(), [get(Cookie="a=1"), GET], ["miss, store", "stale, valid, store"]),
+    ("Set-Cookie and public", tagged(fields={**KEEP, "Set-Cookie": "a=1"}, not_modified=KEEP), [GET, GET],
+     ["miss, ignore, store", "stale, valid, store"]),
+    ("Set-Cookie and private", whole((200, {"Cache-Control": "private", "Set-Cookie": "a=1"}, b"x")), [GET], ["miss"]),
+    ("changed, and sets a cookie", whole((200, {**KEEP, "ETag": '"v1"'}, b"x"),
+                                         (200, {**KEEP, "ETag": '"v2"', "Set-Cookie": "a=1"}, b"y")), [GET, GET],
+     ["miss, store", "stale, invalid, ignore, store"]),
+    ("Vary", whole((200, {**FRESH, "Vary": "X-Kind"}, b"x")),
+     [get(X_Kind="a"), get(X_Kind="a"), get(X_Kind="b"), get(X_Kind="a"), get(X_Kind="b")],
+     ["miss, store", "fresh", "miss, store", "fresh", "fresh"]),
+    ("POST, PUT, PATCH and DELETE", whole((200, {}, b"x")), [POST, ("PUT",), ("PATCH",), ("DELETE",)],
+     ["invalidate, pass"] * 4),
+    ("POST makes the next GET ask", tagged(fields={**FRESH}), [GET, GET, POST], ["miss, store", "fresh", "invalidate, pass"]),
+    ("no-cache of a client that may not", whole((200, FRESH, b"x")),
+     [GET, get(Cache_Control="no-cache"), get(Cache_Control="max-age=0"), get(Pragma="no-cache")],
+     ["miss, store", "fresh", "fresh", "fresh"]),
+    ("the order of parameters", whole((200, FRESH, b"x")), [("GET", {}, "?b=2&a=1"), ("GET", {}, "?a=1&b=2")],
+     ["miss, store", "fresh"]),
+    ("a new copy after one that cannot be asked about", whole((200, {**FRESH, "Age": "59"}, b"x")), [GET], ["miss, store"]),
+]
+
+SAME_OBEDIENT = [
+    ("reload finds a new answer", changing(FRESH), [GET, GET, get(Cache_Control="no-cache"), GET],
+     ["miss, store", "fresh", "reload, store", "fresh"]),
+    ("reload by Pragma", changing(FRESH), [GET, get(Pragma="no-cache")], ["miss, store", "reload, store"]),
+    ("reload of what was never kept", changing(FRESH), [get(Cache_Control="no-cache"), GET], ["reload, store", "fresh"]),
+    ("reload of what may not be kept", whole((200, {"Cache-Control": "no-store"}, b"x")),
+     [get(Cache_Control="no-cache"), get(Cache_Control="no-cache")], ["reload", "reload"]),
+    ("max-age=0 asks", tagged(fields=FRESH), [GET, GET, get(Cache_Control="max-age=0")],
+     ["miss, store", "fresh", "stale, valid, store"]),
+    ("max-age of a client that is met", tagged(fields=FRESH), [GET, get(Cache_Control="max-age=30")],
+     ["miss, store", "fresh"]),
+    ("max-age=0 finds a new answer", changing(FRESH), [GET, get(Cache_Control="max-age=0")],
+     ["miss, store", "stale, invalid, store"]),
+    ("default_ttl", whole((200, {}, b"x")), [GET, GET], ["miss, store", "fresh"]),
+    ("default_ttl and a validator", tagged(fields={}), [GET, GET], ["miss, store", "fresh"]),
+    ("default_ttl gives way to max-age", tagged(fields={"Cache-Control": "max-age=0"}), [GET, GET],
+     ["miss, store", "stale, valid, store"]),
+    ("default_ttl is not for an error", whole((500, {}, b"x")), [GET, GET], ["miss", "miss"]),
+    ("default_ttl is not for one user", whole((200, {}, b"x")), [get(Cookie="a=1"), get(Cookie="a=1")], ["miss", "miss"]),
+]
+
+# (name, what the origin answers, requests, words of Rack::Cache, words of étagère)
+DIFFERENT = [
+    ("a cold conditional request", tagged(), [get(If_None_Match='"v1"'), GET],
+     ["miss", "miss, store"], ["miss, store", "stale, valid, store"]),
+    ("Set-Cookie without public", tagged(fields={"Set-Cookie": "a=1"}), [GET, GET],
+     ["miss, ignore, store", "stale, valid, store"], ["miss", "miss"]),
+    ("Expect", whole((200, FRESH, b"x")), [GET, get(Expect="100-continue")], ["miss, store", "pass"],
+     ["miss, store", "fresh"]),
+    ("OPTIONS", whole((200, {}, b"")), [("OPTIONS",)], ["invalidate, pass"], ["pass"]),
+    # Rack::Cache 1.2 keeps what the 304 has made private; later ones do not (its bug, repaired there).
+    ("the 304 withdraws the permission", tagged(not_modified={"Cache-Control": "private"}), [GET, GET],
+     ["miss, store", "stale, valid, store"], ["miss, store", "stale, valid"]),
+]
+
+
+class Pair:
+    """Rack::Cache with `options`, and étagère with what it imports of them, each in front of an origin of its own."""
+
+    def __init__(self, options):
+        self.origins = [Origin(), Origin()]
+        self.rack = RackCache(options, self.origins[0].url)
+        self.etagere = Etagere(imported(options).replace("http://127.0.0.1:3000", self.origins[1].url))
+        self.numbers = iter(range(1, 1000))
+
+    def close(self):
+        self.etagere.stop()
+        self.rack.stop()
+        for origin in self.origins:
+            origin.stop()
+
+    def play(self, make, requests):
+        """Both answers to each request, and the words of both."""
+        path = f"/case-{next(self.numbers)}"
+        for origin in self.origins:
+            origin.on(path, make())
+        answers = []
+        for request in requests:
+            method, fields, query = (*request, *({}, "")[len(request) - 1:])
+            body = b"x" if method in ("POST", "PUT", "PATCH") else None
+            both = []
+            for server in (self.rack, self.etagere):
+                with Client(server.address, timeout=30) as client:
+                    both.append(client.ask(method, path + query, fields, body))
+            answers.append(both)
+        return answers, self.lines(path, len(requests))
+
+    def lines(self, path, count):
+        def written():
+            return [line for line in self.etagere.other_lines if f" {path}]" in line or f" {path}?" in line]
+        wait_until(lambda: len(written()) >= count, f"{count} lines of étagère")
+        return self.rack.words(path, count), written()
+
+
+def imported(options):
+    """What `etagere import rack-cache` makes of the options, on free ports."""
+    with tempfile.TemporaryDirectory() as directory:
+        name = os.path.join(directory, "config.ru")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(options)
+        code, out, err = run_cli("import", "rack-cache", name)
+    if code or err:
+        raise AssertionError(f"import ended with {code}: {err}")
+    return out.replace('listen: ":8080"\n', 'listeners: { ingress: { address: "127.0.0.1:0" }, '
+                                            'admin: { address: "127.0.0.1:0", role: admin } }\nworkers: 1\n')
