@@ -16,6 +16,7 @@ namespace {
 using rack_cache::option;
 using rack_cache::options;
 using ruby::kind;
+using ruby::plain;
 using ruby::value;
 
 constexpr std::int64_t longest_lifetime = std::int64_t{10} * 365 * 24 * 3600;
@@ -27,16 +28,20 @@ bool equal_names(std::string_view a, std::string_view b) noexcept {
     });
 }
 
-/// For a comment or a message: one line, whatever it was.
-std::string shown(std::string_view text) {
-    std::string out;
-    for (const char c : text) out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-    return out;
+/// An address without the user and password that it may have.
+std::string shown_address(const value& v) {
+    if (!v.is(value::type::text)) return plain(v.text);
+    const std::string all = plain(v.text);
+    const auto at = all.rfind('@');
+    const auto slashes = all.find("//");
+    return at == std::string::npos || slashes == std::string::npos || at < slashes
+               ? all
+               : all.substr(0, slashes + 2) + all.substr(at + 1);
 }
 
 class translation {
 public:
-    translation(const options& o, std::string_view file) : options_(o), file_(shown(file)) {}
+    translation(const options& o, std::string_view file) : options_(o), file_(plain(file)) {}
 
     imported run() {
         out_.found = true;
@@ -44,9 +49,7 @@ public:
         const std::string store = make_store();
         make_cache();
         for (const option& o : options_.all) {
-            if (!known(o.name)) {
-                refuse(o, "étagère does not know this option");
-            }
+            if (!known(o.name)) refuse(o, no_like(o.name));
         }
         out_.yaml = "# Rack::Cache's options out of " + file_ + R"(, translated by `etagere import rack-cache`.
 # Rack::Cache knows neither `listen` nor `upstream`: set both. Take Rack::Cache out of the application, or it caches twice.
@@ -71,16 +74,32 @@ private:
         return std::ranges::find(names, name) != names.end();
     }
 
-    void warn(int line, std::string_view text) {
-        out_.warnings.push_back(fmt::format("{}:{}: {}", file_, line, shown(text)));
+    /// Why an option has nothing that stands for it.
+    static std::string_view no_like(std::string_view name) noexcept {
+        struct row {
+            std::string_view name, why;
+        };
+        constexpr std::array rows{
+            row{"storage", "stores of one's own cannot be plugged in; `stores` has memory and memcached"},
+            row{"compress",
+                "bodies are kept as the origin sent them; `compress: { algorithms: [gzip] }` on the route "
+                "codes them for clients"},
+            row{"namespace", "of the store's client; write it as stores.default.memcached.namespace"},
+            row{"expires_in", "of the store's client; étagère takes the expiry from the answer"},
+            row{"force-pass", "belongs to one request; a route with `cache: off` passes what matches it"},
+        };
+        const auto* const found = std::ranges::find(rows, name, &row::name);
+        return found == rows.end() ? "étagère does not know this option" : found->why;
     }
+
+    void warn(int line, std::string_view text) { out_.warnings.push_back(fmt::format("{}:{}: {}", file_, line, text)); }
     /// Has no like: said in the file and to the operator.
     void refuse(const option& o, std::string_view why) {
-        rest_ += fmt::format("# {}: {}\n#   {}\n", shown(o.name), shown(o.is.source), why);
-        warn(o.line, fmt::format("{}: not translated: {}", o.name, why));
+        rest_ += fmt::format("# {}: {}\n#   {}\n", plain(o.name), o.is.source, why);
+        warn(o.line, fmt::format("{}: not translated: {}", plain(o.name), why));
     }
     static std::string comment(int indent, const option& o, std::string_view what) {
-        return fmt::format("{:{}}# {}: {}: {}\n", "", indent, shown(o.name), shown(o.is.source), what);
+        return fmt::format("{0:{1}}# {2}: {3}\n{0:{1}}#   {4}\n", "", indent, plain(o.name), o.is.source, what);
     }
     void about(const option& o, std::string_view what) { cache_ += comment(6, o, what); }
     void add(std::string_view line) { cache_ += fmt::format("      {}\n", line); }
@@ -94,13 +113,11 @@ private:
             const option* const o = options_.find(name);
             any = any || o;
             // A client's source may hold a password.
-            if (o)
-                text += fmt::format("    # {}: {}\n", name,
-                                    o->is.is(value::type::text) ? shown(o->is.source) : shown(o->is.text));
+            if (o) text += fmt::format("    # {}: {}\n", name, shown_address(o->is));
         }
         if (!any) text += "    # no metastore, no entitystore: the process's own memory, as in Rack::Cache\n";
         for (const auto* notes : {&p.comments, &p.warnings}) {
-            for (const rack_cache::note& n : *notes) text += fmt::format("    # {}\n", shown(n.text));
+            for (const rack_cache::note& n : *notes) text += fmt::format("    # {}\n", n.text);
         }
         if (!p.memcached)
             return text + "    memory: { size: 64MiB } # what is used least goes; Rack::Cache's heap grows\n";
@@ -215,7 +232,7 @@ private:
                     from = end + 1;
                 }
             } else if (t.what != kind::name && t.what != kind::line &&
-                       !(t.what == kind::mark && std::ranges::find(allowed, t.text) != allowed.end())) {
+                       (t.what != kind::mark || std::ranges::find(allowed, t.text) == allowed.end())) {
                 return {};
             }
         }
@@ -378,13 +395,13 @@ private:
 imported import_rack_cache(std::string_view ruby, std::string_view file) {
     imported nothing;
     if (ruby.size() > max_import_bytes) {
-        nothing.warnings.push_back(fmt::format("{}:1: larger than {} bytes", shown(file), max_import_bytes));
+        nothing.warnings.push_back(fmt::format("{}:1: larger than {} bytes", plain(file), max_import_bytes));
         return nothing;
     }
     const options o = rack_cache::find_options(ruby);
     if (o.found) return translation(o, file).run();
     for (const rack_cache::note& n : o.notes) {
-        nothing.warnings.push_back(fmt::format("{}:{}: {}", shown(file), n.line, shown(n.text)));
+        nothing.warnings.push_back(fmt::format("{}:{}: {}", plain(file), n.line, n.text));
     }
     return nothing;
 }

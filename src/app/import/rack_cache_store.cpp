@@ -1,5 +1,7 @@
 #include "rack_cache_store.hpp"
 
+#include "../config/scalar.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -21,7 +23,7 @@ bool is_server_letter(char c) noexcept {
     return is_name_letter(c) || c == '.' || c == ':' || c == '[' || c == ']' || c == ',';
 }
 bool is_variable(std::string_view name) noexcept {
-    return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+    return !name.empty() && (name[0] < '0' || name[0] > '9') &&
            std::ranges::all_of(name, [](char c) { return is_name_letter(c) && c != '-'; });
 }
 
@@ -36,6 +38,18 @@ std::string as_name(std::string_view text) {
     const auto from = out.find_first_not_of("-_");
     if (from == std::string::npos) return {};
     return out.substr(from, out.find_last_not_of("-_") - from + 1);
+}
+
+/// Whether étagère takes it for `servers` where no variable is set.
+bool are_servers(std::string_view servers) {
+    std::string usual;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+        if (servers.substr(i).starts_with("${")) i = std::min(servers.find(":-", i), servers.size() - 2) + 2;
+        if (i < servers.size() && servers[i] != '}') usual += servers[i];
+    }
+    const auto parts = config::split_list({.text = usual, .shown = usual});
+    return !parts.empty() &&
+           std::ranges::all_of(parts, [](const config::scalar& s) { return config::parse_server(s).has_value(); });
 }
 
 /// One of the two, before they become one.
@@ -67,7 +81,7 @@ public:
             case value::type::hash:
             case value::type::other: break;
         }
-        warn(fmt::format("{}: `{}` is more than can be read here; memory stands for it", name_, o.is.source));
+        warn(fmt::format("{}: this is more than can be read here; memory stands for it", name_));
         return {half::type::other, {}, {}};
     }
 
@@ -102,7 +116,8 @@ private:
         std::string_view host = rest.substr(0, host_end);
         std::string_view path = rest.substr(host_end);
         if (const auto query = outside_of_variables(path, "?"); query < path.size()) {
-            comment(fmt::format("{}: the store's own options (`{}`) are not translated", name_, path.substr(query)));
+            comment(fmt::format("{}: the store's own options (`{}`) are not translated", name_,
+                                ruby::plain(path.substr(query))));
             path = path.substr(0, query);
         }
         if (const auto at = host.rfind('@');
@@ -111,7 +126,7 @@ private:
             host.remove_prefix(at + 1);
         }
         h.servers = with_variables(host, "127.0.0.1");
-        if (h.servers.empty()) computed(h);
+        if (!are_servers(h.servers)) computed(h);
         h.name_space = as_name(path);
         return h;
     }
@@ -133,7 +148,8 @@ private:
     }
 
     half unknown(std::string_view uri) {
-        warn(fmt::format("{}: étagère has no store like `{}`; memory stands for it", name_, uri));
+        warn(fmt::format("{}: étagère has no store like `{}`; memory stands for it", name_,
+                         ruby::plain(uri.substr(0, uri.find(':')))));
         return {half::type::other, {}, {}};
     }
 
@@ -152,7 +168,7 @@ private:
         half h{half::type::memcached, {}, {}};
         for (const value& v : client.items) add_servers(h, v);
         if (client.items.empty()) h.servers = variable("MEMCACHE_SERVERS", usual_server);  // where Dalli looks
-        if (h.servers.empty()) computed(h);
+        if (!are_servers(h.servers)) computed(h);
         std::string others;
         for (const auto& [name, v] : client.pairs) {
             if (name == "namespace" || name == "prefix_key") {
@@ -161,7 +177,7 @@ private:
                 if (name == "username")
                     warn(fmt::format("{}: étagère speaks to memcached without user and password", name_));
             } else {
-                others += (others.empty() ? "" : ", ") + name;
+                others += (others.empty() ? "" : ", ") + ruby::plain(name);
             }
         }
         if (!others.empty())
@@ -180,11 +196,8 @@ private:
             const std::string fallback = v.items.empty() ? std::string() : with_variables(v.items[0].text, {});
             one = variable(v.text, fallback.empty() ? usual_server : fallback);
         }
-        if (one.empty()) {
-            computed(h);
-        } else {
-            h.servers += (h.servers.empty() ? "" : ",") + one;
-        }
+        if (one.empty()) one = "?";  // none of the letters of a server, so all of them count as computed
+        h.servers += (h.servers.empty() ? "" : ",") + one;
     }
 
     const options& options_;

@@ -31,6 +31,9 @@ struct token {
     std::size_t at = 0;      // where it begins in the source,
     std::size_t behind = 0;  // and where it ends
 };
+/// Text of the input as it may be shown: on one line, whatever it was.
+std::string plain(std::string_view text);
+
 /// Ends with one token of kind `end`. Comments are left out.
 std::vector<token> tokens(std::string_view source);
 
@@ -43,11 +46,11 @@ struct value {
     std::int64_t number = 0;   // number (durations in seconds), boolean
     std::vector<value> items;  // list; call: its arguments; env: the default, where there is one
     std::vector<named> pairs;  // hash; call: its keyword arguments
-    std::string source;                                // as written, on one line
+    std::string source;        // as written, on one line
     int line = 0;
 
     bool is(type t) const noexcept { return what == t; }
-    bool truth() const noexcept { return what != type::nil && !(what == type::boolean && number == 0); }
+    bool truth() const noexcept { return what != type::nil && (what != type::boolean || number != 0); }
 };
 
 struct named {

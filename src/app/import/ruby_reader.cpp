@@ -58,6 +58,12 @@ bool times(std::int64_t& number, std::int64_t by) noexcept {
 
 }  // namespace
 
+std::string plain(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c < ' ' || c > '~' ? '?' : c;
+    return out;
+}
+
 std::string reader::written(std::size_t from, std::size_t to) const {
     std::string out;
     const std::size_t begin = all_[from].at;
@@ -66,9 +72,9 @@ std::string reader::written(std::size_t from, std::size_t to) const {
         const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
         if (blank && (out.empty() || out.back() == ' ')) continue;
         out += blank ? ' ' : c;
-        if (out.size() > longest_source) return out + "...";
+        if (out.size() > longest_source) return plain(out) + "...";
     }
-    return out;
+    return plain(out);
 }
 
 bool reader::at_key() const noexcept {

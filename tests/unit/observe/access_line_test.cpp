@@ -127,6 +127,7 @@ TEST(AccessLine, RackCacheUsesItsWords) {
     EXPECT_EQ(with("GET", reason::hit_not_modified), "cache: [GET /api/products?page=1] fresh\n");
     r.query = {};
     r.path = "/x";
+    r.found = looked_up::no;
     EXPECT_EQ(with("POST", reason::invalidated), "cache: [POST /x] invalidate, pass\n");
     EXPECT_EQ(with("GET", reason::pass_stream), "cache: [GET /x] pass\n");
     EXPECT_EQ(with("GET", reason::failed), "cache: [GET /x] failed\n") << "no word of Rack::Cache's: ours";
