@@ -179,8 +179,8 @@ class Reading:
         if FIELD.match(text) or NAME.match(first):
             self.fail(number, f"{text!r}: a field line is `Name: value`" + (" or `Name ~ pattern`" if kind == "expect" else "")
                       if kind != "raw" else f"{text!r}: a line of raw bytes begins with `> `")
-        forms = [w + ("" if w[-1] in ":~" else "") for w in known]
-        self.fail(number, f"unknown word {first!r}{did_you_mean(first, forms)}")
+        hint = "; field names begin with a capital" if first.endswith(":") and kind != "raw" else ""
+        self.fail(number, f"unknown word {first!r}{did_you_mean(first, known)}{hint}")
         return None
 
     def with_rest(self, line, kind):

@@ -45,6 +45,7 @@ class Reads(unittest.TestCase):
                 ("origin answers 200\n  boby: hello", 2, "'boby:'", "did you mean 'body:'"),
                 ("client GET /r\nclient gets 200\n  cahce: hit", 3, "did you mean 'cache:'"),
                 ("client get /r", 1, "did you mean 'gets'"),
+                ('client GET /r\n  etag: "v1"', 2, "begin with a capital"),
                 ("etagere restart", 1, "did you mean 'restarts'"),
                 ("memcached die", 1, "did you mean 'dies'"),
                 ("client GET /r\n  ETag \"v1\"", 2, "Name: value"),
