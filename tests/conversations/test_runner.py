@@ -4,6 +4,7 @@
 import pathlib
 import sys
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "system")]
@@ -13,7 +14,6 @@ from house import Failed, House                       # noqa: E402
 from play import Player                               # noqa: E402
 from values import expand                             # noqa: E402
 
-House.patience = 1.0                              # what fails here fails by waiting
 STORED = """
 origin answers 200
   ETag: "v1"
@@ -82,7 +82,8 @@ class Plays(unittest.TestCase):
         Player("x.conv", text).play()
 
     def fails(self, text, line, *says):
-        with self.assertRaises((Failed, BadConversation)) as caught:
+        with self.assertRaises((Failed, BadConversation)) as caught, \
+                unittest.mock.patch.object(House, "patience", 2.0):     # some fail by waiting
             self.plays(text)
         message = str(caught.exception)
         self.assertTrue(message.startswith(f"x.conv:{line}: "), message)
