@@ -68,6 +68,7 @@ std::expected<std::shared_ptr<const exchange::runtime>, std::string> assemble(se
     auto tables = routing::compile(config);
     if (!tables) return std::unexpected(tables.error());
     auto out = std::make_shared<exchange::runtime>();
+    if (previous != nullptr) out->searches = previous->searches;
     out->routes = std::move(*tables);
     for (const settings::store& s : config.stores) {
         std::shared_ptr<store::store> kept;

@@ -1,5 +1,6 @@
 #include "etagere/cache/key.hpp"
 
+#include "etagere/cache/search_variance.hpp"
 #include "etagere/http/lists.hpp"
 
 #include <array>
@@ -79,17 +80,16 @@ void append_authority(std::string& out, const http::request_head& request) {
     out.append(port.data(), static_cast<std::size_t>(end - port.data()));
 }
 
-}  // namespace
-
-void make_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
-              credential_digest digest) {
+template <class AppendTarget>
+void write_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
+               credential_digest digest, AppendTarget&& append_target) {
     out.clear();
     key_writer key(out);
     key.part(schema);
     key.part(route);
     key.part(request.scheme);
     key.part_from([&](std::string& to) { append_authority(to, request); });
-    key.part_from([&](std::string& to) { append_key_target(to, request.target, rules.query); });
+    key.part_from([&](std::string& to) { append_target(to); });
     for (const std::string& name : rules.key_headers) {
         key.begin_values('h', name);
         for_each_value(request.header, name, [&](std::string_view value) { key.part(value); });
@@ -105,6 +105,21 @@ void make_key(std::string& out, std::string_view route, const http::request_head
         for_each_value(request.header, name, [&](std::string_view value) { key.part(digest(value)); });
         key.end_values();
     }
+}
+
+}  // namespace
+
+void make_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
+              credential_digest digest) {
+    write_key(out, route, request, rules, digest,
+              [&](std::string& to) { append_key_target(to, request.target, rules.query); });
+}
+
+void make_search_key(std::string& out, std::string_view route, const http::request_head& request,
+                     const search_variance& rule, const policy& rules, credential_digest digest) {
+    std::string target;
+    append_simplified_target(target, request.target, rule);
+    write_key(out, route, request, rules, digest, [&](std::string& to) { append_key_target(to, target, rules.query); });
 }
 
 }  // namespace etagere::cache

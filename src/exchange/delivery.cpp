@@ -74,7 +74,8 @@ void delivery::give_up_storing(reason why) {
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(of_.key_, of_.state_.on().now().steady, of_.rules().hit_for_miss, why);
+        of_.state_.collapse().remember_not_kept(of_.flight_key(), of_.state_.on().now().steady,
+                                                of_.rules().hit_for_miss, why);
     }
 }
 
@@ -212,7 +213,7 @@ net::task<void> delivery::complete() {
 
 void delivery::publish(const shared_bytes& body) {
     const store::object_ptr object =
-        keep(of_.state_, *of_.runtime_, *of_.route_, of_.key_,
+        keep(of_.state_, *of_.runtime_, *of_.route_, of_.flight_key(),
              {&of_.request_, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
     storing_ = false;
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.

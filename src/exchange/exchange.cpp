@@ -5,6 +5,7 @@
 #include "etagere/http/h1/serializer.hpp"
 
 #include "forwarding.hpp"
+#include "searching.hpp"
 
 namespace etagere::exchange {
 
@@ -65,7 +66,7 @@ net::task<void> exchange::options_for_us() {
 // ------------------------------------------------------------------------------------------------ the cached way
 
 net::task<void> exchange::cached() {
-    cache::make_key(key_, route_->name, request_, rules(), crypto::sha256_hex);
+    cache::make_key(exact_key_, route_->name, request_, rules(), crypto::sha256_hex);
     for (int round = 0; round < most_rounds; ++round) {
         co_await look_up();
         decide();
@@ -89,15 +90,54 @@ net::task<void> exchange::cached() {
 
 net::task<void> exchange::look_up() {
     const moment now = state_.on().now();
-    found_ = kept().peek(key_, now);
-    decide();
+    const search_rule rule = known_rule(*runtime_->searches, *route_, request_);
+    if (!look_here(exact_key_, nullptr) && rule) {
+        make_search_key(search_key_, *route_, request_, *rule);
+        look_here(search_key_, rule);
+    }
     // Memory answers for itself when it can; a miss, or a body that is not here, asks the next level.
     const bool settled = chosen_ && (decision_.what == cache::reuse_action::serve || !kept().has_remote());
-    if (settled || !kept().has_remote()) co_return;
+    if (!settled && kept().has_remote()) {
+        const std::string key = key_;
+        co_await look_further(key, rule_);
+        if (!chosen_ && rule_) {
+            co_await look_further(exact_key_, nullptr);
+            if (!chosen_) look_here(search_key_, rule);  // what will be asked for is for all equivalent requests
+        }
+        record_.store_us += static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - now.steady).count());
+    }
+    // It may have been stored by another process, or before a restart.
+    if (!chosen_ || rule || !rules().no_vary_search) co_return;
+    if (auto told = cache::find_search_variance(chosen_->response.header)) {
+        runtime_->searches->learn(route_->name, request_, std::move(*told));
+    }
+}
+
+bool exchange::look_here(const std::string& key, search_rule rule) {
+    key_ = key;
+    rule_ = std::move(rule);
+    take(kept().peek(key_, state_.on().now()));
+    decide();
+    return found_.set != nullptr;
+}
+
+net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
+    key_ = key;
+    rule_ = std::move(rule);
     result<store::found> loaded = co_await load(kept(), state_.on(), key_);
-    record_.store_us += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - now.steady).count());
-    if (loaded && loaded->set) found_ = std::move(*loaded);
+    if (!loaded || !loaded->set) co_return;
+    take(std::move(*loaded));
+    decide();
+}
+
+void exchange::take(store::found found) {
+    found_ = std::move(found);
+    if (rule_) restrict_to(found_, *rule_);
+}
+
+std::string exchange::flight_key() const {
+    return rule_ ? search_flight(key_, *rule_) : key_;
 }
 
 void exchange::decide() {
@@ -130,7 +170,7 @@ net::task<exchange::next> exchange::from_store() {
             co_return next::origin;
         }
         case serve_revalidate: {
-            refresh_in_background(state_, runtime_, *route_, key_, request_,
+            refresh_in_background(state_, runtime_, *route_, key_, flight_key(), request_,
                                   upstream_request(request_, t_.peer(), role_, request_id_), chosen_);
             const bool sent = co_await this->serve(chosen_, decision_.why, decision_.age, decision_.ttl);
             if (sent) co_return next::done;
@@ -151,10 +191,10 @@ net::task<exchange::next> exchange::from_store() {
 
 net::task<exchange::next> exchange::join_others() {
     if (!rules().collapse) {
-        alone_ = state_.collapse().not_kept(key_, state_.on().now().steady);
+        alone_ = state_.collapse().not_kept(flight_key(), state_.on().now().steady);
         co_return next::origin;
     }
-    const collapse_table::joined joined = state_.collapse().join(key_, state_.on().now().steady);
+    const collapse_table::joined joined = state_.collapse().join(flight_key(), state_.on().now().steady);
     if (!joined.with) {
         alone_ = true;
         co_return next::origin;
@@ -164,7 +204,7 @@ net::task<exchange::next> exchange::join_others() {
         // Between our look-up and our taking the lead another flight may have landed.
         const store::found fresh = kept().peek(key_, state_.on().now());
         if (fresh.set && fresh.set != found_.set) {
-            found_ = fresh;
+            take(fresh);
             decide();
             if (decision_.what == cache::reuse_action::serve) {
                 lead_.finish({outcome::kind::published, chosen_, decision_.why, {}});
@@ -182,6 +222,8 @@ net::task<exchange::next> exchange::join_others() {
     }
     switch (result->how) {
         case outcome::kind::published: {
+            // It was for its own target after all; that may be ours.
+            if (rule_ && !cache::carries(result->object->response.header, *rule_)) co_return next::again;
             const bool sent = co_await serve_collapsed(*result);
             if (sent) co_return next::done;
             alone_ = true;

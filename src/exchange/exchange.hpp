@@ -27,7 +27,13 @@ private:
     // exchange.cpp: the steps
     net::task<void> cached();
     net::task<void> look_up();
+    /// What memory has under that key, for which the request stands from here on. False: nothing.
+    bool look_here(const std::string& key, search_rule rule);
+    net::task<void> look_further(const std::string& key, search_rule rule);
+    void take(store::found found);
     void decide();
+    /// Those who are equivalent by one rule fly together, apart from those who know of no rule.
+    std::string flight_key() const;
     net::task<next> from_store();
     net::task<next> join_others();
     net::task<bool> serve_collapsed(const outcome& result);
@@ -62,7 +68,10 @@ private:
     std::shared_ptr<const runtime> runtime_;  // what this request started with, whatever is loaded meanwhile
     const routing::route* route_ = nullptr;
     std::string request_id_;
-    std::string key_;
+    std::string key_;         // under which an answer is looked for: exact_key_, or that of the simplified target
+    std::string exact_key_;   // of the target as it came
+    search_rule rule_;        // what made the difference; null: nothing did
+    std::string search_key_;  // by the rule that is known for the path; "" without
 
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without
@@ -82,9 +91,10 @@ net::task<result<store::found>> load(store::store& from, net::worker& on, const 
 net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,
                                                store::object_ptr head);
 
-/// RFC 5861 §3: refreshes `object` while its stale copy is being served. Detached; never more than one a key at a time.
+/// RFC 5861 §3: refreshes `object`, which lies under `key`, while its stale copy is being served. Detached; never more
+/// than one a flight key at a time.
 void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
-                           const std::string& key, const http::request_head& request, http::request_head upstream_head,
-                           store::object_ptr object);
+                           const std::string& key, const std::string& flight_key, const http::request_head& request,
+                           http::request_head upstream_head, store::object_ptr object);
 
 }  // namespace etagere::exchange

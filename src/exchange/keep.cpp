@@ -3,6 +3,8 @@
 #include "etagere/crypto/digest.hpp"
 #include "etagere/http/h1/serializer.hpp"
 
+#include "searching.hpp"
+
 #include <charconv>
 
 namespace etagere::exchange {
@@ -20,7 +22,10 @@ std::string etag_for(std::string_view body, const http::fields& header, const ca
 
 store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
                        answer_to_keep answer) {
-    if (state.collapse().invalidated_since(key, answer.asked.steady)) return nullptr;
+    const std::string keep_under = key_to_keep(*runtime.searches, route, *answer.request, answer.head->header);
+    for (const std::string& k : {key, keep_under}) {
+        if (state.collapse().invalidated_since(k, answer.asked.steady)) return nullptr;
+    }
     cache::stored_response stored = cache::make_stored(*answer.request, *answer.head, route.policy, answer.asked.wall,
                                                        answer.received, crypto::sha256_hex);
     stored.body_size = answer.body->size();
@@ -32,9 +37,21 @@ store::object_ptr keep(worker_state& state, const runtime& runtime, const routin
     stored.index();
     const wall_time until = cache::keep_until(stored, route.policy);
     store::object_ptr object = store::make_object(std::move(stored), std::move(answer.body), until);
-    runtime.stores[route.store]->put(key, object, route.policy.max_variants, state.on().now());
+    runtime.stores[route.store]->put(keep_under, object, route.policy.max_variants, state.on().now());
     state.collapse().forget_not_kept(key);
     return object;
+}
+
+bool keep_freshened(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
+                    const cache::stored_response& before, store::object_ptr fresh, moment asked) {
+    if (state.collapse().invalidated_since(key, asked.steady)) return false;
+    store::store& kept = *runtime.stores[route.store];
+    if (lost_rule(before, fresh->response)) {
+        kept.erase(key, state.on().now());
+        return false;
+    }
+    kept.freshen(key, std::move(fresh), state.on().now());
+    return true;
 }
 
 stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,

@@ -23,9 +23,15 @@ struct answer_to_keep {
     moment asked{};
     wall_time received{};
 };
-/// Stores it, unless the key was invalidated since it was asked for; null then.
+/// Stores it under its own key, or, where it carries a rule about queries, under that of the simplified target, for all
+/// equivalent requests. Not if that key, or `key`, under which it was asked for, was invalidated since; null then.
 store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
                        answer_to_keep answer);
+
+/// A 304 freshened `before`, which lies under `key`; `fresh` takes its place. False: it did not, for the key was
+/// invalidated since, or the answer may not lie there any more.
+bool keep_freshened(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
+                    const cache::stored_response& before, store::object_ptr fresh, moment asked);
 
 /// How a stored response is to be sent to this request.
 struct stored_answer {

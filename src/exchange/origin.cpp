@@ -6,6 +6,7 @@
 #include "exchange.hpp"
 #include "forwarding.hpp"
 #include "keep.hpp"
+#include "searching.hpp"
 
 namespace etagere::exchange {
 
@@ -94,10 +95,8 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
             const wall_time until = cache::keep_until(fresh, rules());
             const store::object_ptr object =
                 store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
-            if (!state_.collapse().invalidated_since(key_, asked.steady)) {
-                kept().freshen(key_, object, state_.on().now());
-                record_.freshened = until > received;  // a 304 may also withdraw the permission to keep it
-            }
+            const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
+            record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
             record_.why = reason::revalidated;
             lead_.finish(cache::may_answer_others(object->response, rules())
                              ? outcome{outcome::kind::published, object, reason::revalidated, {}}
@@ -197,6 +196,12 @@ void exchange::invalidate(const http::response_head& answer) {
         cache::make_key(key, route->name, as_get, route->policy, crypto::sha256_hex);
         runtime_->stores[route->store]->erase(key, now);
         state_.collapse().invalidate(key, now.steady);
+        if (const search_rule rule = known_rule(*runtime_->searches, *route, as_get)) {
+            make_search_key(key, *route, as_get, *rule);
+            runtime_->stores[route->store]->erase(key, now);
+            state_.collapse().invalidate(key, now.steady);
+            state_.collapse().invalidate(search_flight(key, *rule), now.steady);
+        }
         record_.why = reason::invalidated;
     }
 }

@@ -5,6 +5,7 @@
 
 #include "exchange.hpp"
 #include "keep.hpp"
+#include "searching.hpp"
 
 namespace etagere::exchange {
 
@@ -55,8 +56,16 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
 
     cache::make_key(state_.key, route->name, request, rules, crypto::sha256_hex);
     const moment now = t.started();
-    const store::found found = now_running.stores[route->store]->peek(state_.key, now);
-    if (!found.set) return false;
+    store::store& kept = *now_running.stores[route->store];
+    store::found found = kept.peek(state_.key, now);
+    if (!found.set) {
+        const search_rule rule = known_rule(*now_running.searches, *route, request);
+        if (!rule) return false;
+        make_search_key(state_.search_key, *route, request, *rule);
+        found = kept.peek(state_.search_key, now);
+        restrict_to(found, *rule);
+        if (!found.set) return false;
+    }
     state_.candidates.clear();
     for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
     const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall, crypto::sha256_hex);

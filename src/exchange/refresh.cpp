@@ -56,9 +56,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
         const wall_time until = cache::keep_until(fresh, rules);
         const store::object_ptr object =
             store::make_object(std::move(fresh), job.object->body, until, job.object->entity);
-        if (!job.state.collapse().invalidated_since(job.key, asked.steady)) {
-            job.config->stores[job.route.store]->freshen(job.key, object, job.state.on().now());
-        }
+        (void)keep_freshened(job.state, *job.config, job.route, job.key, stored, object, asked);
         if (cache::may_answer_others(object->response, rules)) {
             lead.finish({outcome::kind::published, object, reason::revalidated, {}});
         }
@@ -89,9 +87,9 @@ net::task<void> run(std::unique_ptr<refresh_job> job, leadership lead) {
 }  // namespace
 
 void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
-                           const std::string& key, const http::request_head& request, http::request_head upstream_head,
-                           store::object_ptr object) {
-    const collapse_table::joined joined = state.collapse().join(key, state.on().now().steady);
+                           const std::string& key, const std::string& flight_key, const http::request_head& request,
+                           http::request_head upstream_head, store::object_ptr object) {
+    const collapse_table::joined joined = state.collapse().join(flight_key, state.on().now().steady);
     if (!joined.leads) return;  // somebody is at it already
     auto job = std::make_unique<refresh_job>(
         refresh_job{state, std::move(config), route, key, request, std::move(upstream_head), std::move(object)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "etagere/exchange/collapse.hpp"
+#include "etagere/exchange/search_rules.hpp"
 #include "etagere/observe/record.hpp"
 #include "etagere/routing/table.hpp"
 #include "etagere/settings/settings.hpp"
@@ -17,9 +18,10 @@ namespace etagere::exchange {
 struct runtime {
     settings::settings config;
     routing::tables routes;
-    std::vector<std::shared_ptr<store::store>> stores;               // by index in config.stores
-    std::vector<std::shared_ptr<upstream::shared_state>> upstreams;  // by index in config.upstreams
-    std::vector<std::uint32_t> labels;                               // route index → index of its metrics
+    std::vector<std::shared_ptr<store::store>> stores;                          // by index in config.stores
+    std::vector<std::shared_ptr<upstream::shared_state>> upstreams;             // by index in config.upstreams
+    std::vector<std::uint32_t> labels;                                          // route index → index of its metrics
+    std::shared_ptr<search_rules> searches = std::make_shared<search_rules>();  // like the stores, it outlives a reload
 };
 
 /// Where finished exchanges are told: metrics and access log. Called on the worker; must not block.
@@ -52,6 +54,7 @@ public:
     void drain() noexcept;
 
     std::string key;                                        // scratch of the hit path: keeps its capacity
+    std::string search_key;                                 // likewise
     std::vector<const cache::stored_response*> candidates;  // likewise
     std::string cache_status;                               // likewise
     std::string new_request_id();
