@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace etagere::app {
 
@@ -31,5 +32,32 @@ struct import_options {
     std::string file;  // "-": standard input
 };
 int import_rack_cache_command(const import_options& o);
+
+struct route_options {
+    std::string config = "/etc/etagere/etagere.yaml";
+    std::string method;
+    std::string url;
+    std::vector<std::string> fields;  // "Name: value"
+    bool egress = false;
+    bool json = false;
+};
+int route_command(const route_options& o);
+
+struct explain_options {
+    std::string config = "/etc/etagere/etagere.yaml";  // names the admin listener where `admin` is not given
+    std::string admin = "127.0.0.1:9901";
+    bool admin_given = false;
+    std::string token;
+    std::string url;
+    std::string method = "GET";
+    std::vector<std::string> fields;  // "Name: value"
+    bool egress = false;
+    bool json = false;
+    bool offline = false;                    // ask nobody: routes and policy of `config`
+    std::string response;                    // file with an answer, "-" for stdin: would it be kept? Offline
+    std::vector<std::string> answer_fields;  // likewise, field by field
+    int status = 0;                          // of that answer; 0: not given
+};
+int explain_command(const explain_options& o);
 
 }  // namespace etagere::app

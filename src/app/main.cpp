@@ -56,6 +56,45 @@ int main(int argc, char** argv) {
         import_cmd->add_subcommand("rack-cache", "YAML for Rack::Cache's options; what has no like is told");
     rack_cache_cmd->add_option("file", import.file, "production.rb, config.ru, application.rb; - for stdin")
         ->required();
+    const auto add_question = [](CLI::App& to, std::vector<std::string>& fields, bool& egress, bool& json) {
+        to.add_option("-H,--header", fields, "field of the request, \"Name: value\"; as often as wanted")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        to.add_flag("--egress", egress, "a request to an egress listener");
+        to.add_flag("--json", json, "all of it, as JSON");
+    };
+    route_options route;
+    CLI::App* const route_cmd = program.add_subcommand("route", "which route, key and policy a request gets, and why");
+    route_cmd->add_option("method", route.method, "GET, POST …")->required();
+    route_cmd->add_option("url", route.url, "http://host/path?query, or a path")->required();
+    route_cmd->add_option("-c,--config", route.config, "configuration file")
+        ->envname("ETAGERE_CONFIG")
+        ->capture_default_str();
+    add_question(*route_cmd, route.fields, route.egress, route.json);
+
+    explain_options why;
+    CLI::App* const explain_cmd = program.add_subcommand(
+        "explain", "what a running étagère would do with a request now, and why; nothing is sent");
+    explain_cmd->add_option("url", why.url, "http://host/path?query, or a path")->required();
+    explain_cmd->add_option("-X,--method", why.method, "of the request")->capture_default_str();
+    explain_cmd->add_option("-c,--config", why.config, "configuration file that names the admin listener and its token")
+        ->envname("ETAGERE_CONFIG");
+    CLI::Option* const explain_admin =
+        explain_cmd->add_option("--admin", why.admin, "address of the admin listener: host:port or unix:/path")
+            ->envname("ETAGERE_ADMIN")
+            ->capture_default_str();
+    explain_cmd->add_option("--token", why.token, "of the admin listener")->envname("ETAGERE_ADMIN_TOKEN");
+    explain_cmd->add_flag("--offline", why.offline, "routes and policy of the configuration file; nobody is asked");
+    explain_cmd->add_option("--response", why.response,
+                            "file with an answer, as of curl -i, or - for stdin: would it be kept? (offline)");
+    explain_cmd->add_option("-R,--response-header", why.answer_fields, "the same, field by field (offline)")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->excludes("--response");
+    explain_cmd->add_option("--status", why.status, "of the answer that -R describes; 200 where it is not given")
+        ->check(CLI::Range(200, 599))
+        ->excludes("--response");
+    add_question(*explain_cmd, why.fields, why.egress, why.json);
 
     try {
         program.parse(argc, argv);
@@ -65,6 +104,13 @@ int main(int argc, char** argv) {
     try {
         if (check_cmd->parsed()) return check_command(check);
         if (version_cmd->parsed()) return version_command(version_json);
+        if (route_cmd->parsed()) return route_command(route);
+        if (explain_cmd->parsed()) {
+            // Without either, the usual place is asked; a configuration file says where else that is.
+            const bool named = explain_cmd->get_option("--config")->count() > 0;
+            why.admin_given = explain_admin->count() > 0 || !named;
+            return explain_command(why);
+        }
         if (health_cmd->parsed()) {
             if (admin->count() > 0) health.config.clear();
             return healthcheck_command(health);

@@ -3,6 +3,7 @@
 #include "etagere/observe/log.hpp"
 
 #include "assemble.hpp"
+#include "explain_pages.hpp"
 #include "stores.hpp"
 #include "version.hpp"
 #include "workers.hpp"
@@ -186,7 +187,8 @@ result<void> process::listen(const settings::settings& config) {
             admin_acceptors_.erase(l.name);
             admin_handlers_[l.name] = std::make_unique<admin::admin_handler>(
                 admin_options_of(l, config),
-                admin::admin_functions{[this] { return readiness(); }, [this] { return metrics_.render(); }});
+                admin::admin_functions{[this] { return readiness(); }, [this] { return metrics_.render(); },
+                                       admin_pages()});
             admin_acceptors_[l.name] =
                 std::make_unique<net::acceptor>(control_, o.bound.take(0), o.bound.port(), listener_options_of(l),
                                                 *admin_handlers_[l.name], control_connections_, open);
@@ -198,7 +200,7 @@ result<void> process::listen(const settings::settings& config) {
                 });
             }
         }
-        listening_[l.name] = {l, open};
+        listening_[l.name] = {l, open, o.bound.port()};
         log::info(component, "listening", "listening",
                   {{"listener", l.name}, {"address", o.bound.text()}, {"port", o.bound.port()}});
     }
@@ -259,6 +261,26 @@ void process::reload() {
 
 admin::admin_options process::admin_options_of(const settings::listener& l, const settings::settings& config) const {
     return {.metrics_path = config.observability.metrics_path, .token = l.token, .hosts = {}};
+}
+
+std::string process::listening_at(exchange::role as) const {
+    const auto wanted =
+        as == exchange::role::egress ? settings::listener_role::egress : settings::listener_role::ingress;
+    for (const settings::listener& l : running_->config.listeners) {
+        const auto it = listening_.find(l.name);
+        if (l.role != wanted || it == listening_.end()) continue;
+        if (l.at.kind == settings::transport::unix_socket) return "unix:" + l.at.path;
+        const bool any = l.at.host.empty() || l.at.host == "0.0.0.0" || l.at.host == "::";
+        const bool v6 = !any && l.at.host.contains(':');
+        const std::string host = any ? "127.0.0.1" : v6 ? "[" + l.at.host + "]" : l.at.host;
+        return host + ":" + std::to_string(it->second.port);
+    }
+    return "localhost";
+}
+
+std::vector<admin::page> process::admin_pages() {
+    return explain_pages(
+        {[this] { return running_; }, [this](exchange::role as) { return listening_at(as); }, &collapse_, &control_});
 }
 
 admin::readiness process::readiness() const {

@@ -46,6 +46,7 @@ private:
     struct listening {
         settings::listener settings;
         std::shared_ptr<std::atomic<std::uint32_t>> open;  // connections, all workers
+        std::uint16_t port = 0;                            // bound one, where it is no Unix socket
     };
 
     result<void> listen(const settings::settings& config);
@@ -55,6 +56,8 @@ private:
     void finish(int code);
     std::uint32_t open_connections() const;
     void set_sources();
+    std::string listening_at(exchange::role as) const;
+    std::vector<admin::page> admin_pages();
     admin::admin_options admin_options_of(const settings::listener& l, const settings::settings& config) const;
     admin::readiness readiness() const;
 

@@ -15,6 +15,15 @@ constexpr int most_rounds = 4;  // look-ups of one request: leaders may die, but
 
 }  // namespace
 
+own_business answered_here(const http::request_head& request, const routing::table& table) noexcept {
+    // RFC 9110 §9.3.8 would echo cookies and credentials to whoever asks; refusing is allowed.
+    if (request.verb == http::method::trace) return own_business::trace;
+    const bool for_us = request.verb == http::method::options &&
+                        (request.target == "*" || request.header.get(http::field_id::max_forwards) == "0");
+    if (for_us) return own_business::options;
+    return table.match(request) == nullptr ? own_business::no_route : own_business::none;
+}
+
 exchange::exchange(worker_state& state, role as, net::transaction& t)
     : state_(state), role_(as), t_(t), request_(t.request()), runtime_(state.current()) {}
 
@@ -23,24 +32,14 @@ net::task<void> exchange::run() {
     request_id_ = believed.empty() ? state_.new_request_id() : std::string(believed);
     record_.request_id = request_id_;
 
-    if (request_.verb == http::method::trace) {
-        // RFC 9110 §9.3.8 would echo cookies and credentials to whoever asks; refusing is allowed.
-        co_await send_local(405, "TRACE is not served\n", reason::refused);
-        co_return;
-    }
-    const bool for_us = request_.verb == http::method::options &&
-                        (request_.target == "*" || request_.header.get(http::field_id::max_forwards) == "0");
-    if (for_us) {
-        co_await options_for_us();
-        co_return;
-    }
-
     const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;
-    route_ = table.match(request_);
-    if (route_ == nullptr) {
-        co_await send_local(404, "no route matches\n", reason::refused);
-        co_return;
+    switch (answered_here(request_, table)) {
+        case own_business::trace: co_await send_local(405, "TRACE is not served\n", reason::refused); co_return;
+        case own_business::options: co_await options_for_us(); co_return;
+        case own_business::no_route: co_await send_local(404, "no route matches\n", reason::refused); co_return;
+        case own_business::none: break;
     }
+    route_ = table.match(request_);
     record_.route = route_->name;
     record_.route_index = runtime_->labels[route_->index];
 

@@ -86,6 +86,17 @@ private:
     std::string etag_out_;
 };
 
+/// What a request gets from étagère itself, before any route's policy counts.
+enum class own_business : std::uint8_t {
+    none,
+    trace,     // 405
+    options,   // 204
+    no_route,  // 404
+};
+own_business answered_here(const http::request_head& request, const routing::table& table) noexcept;
+
+/// Looks into the store's levels from a coroutine, and changes nothing.
+net::task<result<store::found>> inspect(store::store& from, net::worker& on, const std::string& key);
 /// Asks the store's remote levels from a coroutine.
 net::task<result<store::found>> load(store::store& from, net::worker& on, const std::string& key);
 net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,

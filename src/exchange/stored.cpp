@@ -31,6 +31,12 @@ net::task<result<store::found>> load(store::store& from, net::worker& on, const 
     co_return out;
 }
 
+net::task<result<store::found>> inspect(store::store& from, net::worker& on, const std::string& key) {
+    auto start = [&](store::store::found_handler done) { from.inspect(key, on.now(), std::move(done)); };
+    result<store::found> out = co_await on_worker<result<store::found>>(on, std::move(start));
+    co_return out;
+}
+
 net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,
                                                store::object_ptr head) {
     auto start = [&](store::store::body_handler done) { from.load_body(key, head, on.now(), std::move(done)); };

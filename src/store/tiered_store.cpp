@@ -52,21 +52,34 @@ void tiered_store::load(std::string_view key, moment now, found_handler done) {
                      result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); });
 }
 
-result<found> tiered_store::settle(std::string_view key, result<found> remote, const memory_store::seen& here,
-                                   moment now) {
+void tiered_store::inspect(std::string_view key, moment now, found_handler done) {
+    memory_store::seen here = memory_.look(key, now);
+    if (here.trusted) return done(found{.set = std::move(here.set), .from = level::memory});
+    remote_.load(key, now, [this, here = std::move(here), done = std::move(done)](result<found> remote) mutable {
+        done(combine(std::move(remote), here));
+    });
+}
+
+result<found> tiered_store::combine(result<found> remote, const memory_store::seen& here) const {
     if (!remote) {
         if (on_failure_ == store_failure::bypass || !here.set) return remote;
         return found{.set = here.set, .from = level::memory};
     }
-    if (!remote->set) {
-        // Evicted there, or erased by another process: nobody can tell, so it is gone here too.
-        memory_.adopt(key, {}, here.changes, now);
-        return remote;
-    }
+    if (!remote->set) return remote;
     auto merged = std::make_shared<variant_set>();
     merged->variants = merge(*remote->set, here.set.get());
-    memory_.adopt(key, merged->variants, here.changes, now);
     return found{.set = std::move(merged), .from = level::memcached};
+}
+
+result<found> tiered_store::settle(std::string_view key, result<found> remote, const memory_store::seen& here,
+                                   moment now) {
+    result<found> both = combine(std::move(remote), here);
+    // Evicted there, or erased by another process: nobody can tell, so it is gone here too. A memcached that could not
+    // be asked says nothing.
+    if (both && both->from != level::memory) {
+        memory_.adopt(key, both->set ? both->set->variants : std::vector<object_ptr>{}, here.changes, now);
+    }
+    return both;
 }
 
 void tiered_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {

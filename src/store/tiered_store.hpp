@@ -17,6 +17,7 @@ public:
     found peek(std::string_view key, moment now) override { return memory_.peek(key, now); }
     bool has_remote() const noexcept override { return true; }
     void load(std::string_view key, moment now, found_handler done) override;
+    void inspect(std::string_view key, moment now, found_handler done) override;
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
     void freshen(std::string_view key, object_ptr o, moment now) override;
@@ -25,6 +26,9 @@ public:
     store_stats stats() const override;
 
 private:
+    /// What memcached says, together with what is here; changes neither.
+    result<found> combine(result<found> remote, const memory_store::seen& here) const;
+    /// combine(), which memory takes over.
     result<found> settle(std::string_view key, result<found> remote, const memory_store::seen& here, moment now);
 
     store_failure on_failure_;

@@ -4,8 +4,10 @@
 #include "etagere/cache/policy.hpp"
 #include "etagere/http/message.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace etagere::cache {
 
@@ -21,5 +23,14 @@ void make_key(std::string& out, std::string_view route, const http::request_head
 
 /// The target with the route's query rules applied, as it goes into the key (not upstream).
 void append_key_target(std::string& out, std::string_view target, const query_rules& rules);
+
+/// One part of a key, for people. Values of credentials are digests in the key itself.
+struct key_part {
+    std::string what;  // "schema", "route", "scheme", "authority", "target", "field", "cookie", "credential"
+    std::string name;  // of a field, cookie or credential
+    std::vector<std::string> values;  // absent and empty differ
+};
+/// What make_key() wrote, taken apart again; nullopt for anything else.
+std::optional<std::vector<key_part>> read_key(std::string_view key);
 
 }  // namespace etagere::cache

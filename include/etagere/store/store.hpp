@@ -68,6 +68,8 @@ public:
     virtual bool has_remote() const noexcept = 0;
     /// Asks all levels. errc::store_miss never appears: a miss is a `found` without a set.
     virtual void load(std::string_view key, moment now, found_handler done) = 0;
+    /// load() for somebody who only looks: what memory keeps, and for how long, stays as it is.
+    virtual void inspect(std::string_view key, moment now, found_handler done) = 0;
     /// Brings the body of an object whose `body` is null, as a new object, into memory too where it fits.
     /// errc::store_miss where the entity is gone; the caller then fetches without a condition.
     virtual void load_body(std::string_view key, object_ptr head, moment now, body_handler done) = 0;

@@ -24,6 +24,7 @@ public:
     found peek(std::string_view, moment) override { return {}; }
     bool has_remote() const noexcept override { return true; }
     void load(std::string_view key, moment now, found_handler done) override;
+    void inspect(std::string_view key, moment now, found_handler done) override { load(key, now, std::move(done)); }
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override {
         put_then(key, std::move(o), max_variants, now, {});

@@ -72,6 +72,13 @@ void memory_store::load(std::string_view key, moment now, found_handler done) {
     done(peek(key, now));
 }
 
+void memory_store::inspect(std::string_view key, moment now, found_handler done) {
+    seen here = look(key, now);
+    if (!here.trusted) return done(found{});
+    const level from = here.set ? level::memory : level::none;
+    done(found{.set = std::move(here.set), .from = from});
+}
+
 void memory_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
     // Heads without bodies come from another level only; whoever kept one over an eviction gets the body if it is back.
     object_ptr whole;

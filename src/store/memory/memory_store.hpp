@@ -23,6 +23,7 @@ public:
     found peek(std::string_view key, moment now) override;
     bool has_remote() const noexcept override { return false; }
     void load(std::string_view key, moment now, found_handler done) override;
+    void inspect(std::string_view key, moment now, found_handler done) override;
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
     void freshen(std::string_view key, object_ptr o, moment now) override { freshen_here(key, std::move(o), now); }
