@@ -26,8 +26,8 @@ using field_list = std::vector<std::pair<std::string, std::string>>;
 struct inquiry {
     role as = role::ingress;
     std::string method = "GET";
-    std::string url;  // "http://host:port/path?query" or "/path?query"
-    field_list fields;
+    std::string url{};  // "http://host:port/path?query" or "/path?query"
+    field_list fields{};
     std::string at = "localhost";  // authority of a URL that is a path; where curl has to connect to
 };
 
