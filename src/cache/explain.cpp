@@ -105,7 +105,8 @@ course course_of(reuse_action a) noexcept {
 }  // namespace
 
 explanation explain(const http::request_head& request, const policy& rules,
-                    std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now) {
+                    std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now,
+                    credential_digest digest) {
     explanation e;
     const request_decision klass = classify(request, rules);
     e.klass = klass.what;
@@ -115,7 +116,7 @@ explanation explain(const http::request_head& request, const policy& rules,
         e.conditions = conditions_in(request.header);
         return e;
     }
-    const choice made = choose(variants, request, rules, now);
+    const choice made = choose(variants, request, rules, now, digest);
     const stored_response* const chosen = made.at < 0 ? nullptr : variants[static_cast<std::size_t>(made.at)];
     e.at = made.at;
     e.age = made.decision.age;
@@ -163,12 +164,12 @@ std::vector<phase> phases_of(const stored_response& r, const http::request_head&
 }
 
 fate foretell(const http::request_head& request, const http::response_head& response, const policy& rules,
-              wall_time now) {
+              wall_time now, credential_digest digest) {
     fate f;
     f.may = judge_storability(request, response, rules, now);
     f.own_etag = wants_own_etag(request, response, rules);
     if (!f.may.store) return f;
-    f.kept = make_stored(request, response, rules, now, now);
+    f.kept = make_stored(request, response, rules, now, now, digest);
     f.kept->always_validate = f.may.always_validate;
     f.phases = phases_of(*f.kept, request, rules, now);
     return f;

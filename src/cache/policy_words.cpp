@@ -63,10 +63,16 @@ std::string lifetime_words(const policy& p) {
 }
 
 std::string stale_words(const policy& p) {
-    const auto window = [](seconds d) { return d > 0s ? duration_text(d) : std::string("not"); };
-    return "where the origin does not forbid it: " + window(p.stale_while_revalidate) + " while it is refreshed, " +
-           window(p.stale_if_error) + " instead of an error, " + window(p.stale_if_unreachable) +
-           " while the origin cannot be reached";
+    std::string out;
+    const auto add = [&out](seconds window, std::string_view when) {
+        if (window <= 0s) return;
+        out += (out.empty() ? "" : ", ") + duration_text(window);
+        out += when;
+    };
+    add(p.stale_while_revalidate, " while it is refreshed");
+    add(p.stale_if_error, " instead of an error");
+    add(p.stale_if_unreachable, " while the origin cannot be reached");
+    return out.empty() ? "only as far as the origin grants it" : out + ", where the origin does not forbid it";
 }
 
 std::string key_words(const policy& p) {

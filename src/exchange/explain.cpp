@@ -129,7 +129,7 @@ void explain_route(account& a, const settings::settings& config, const routing::
     if (rules.enabled) a.store_name = config.stores[a.route->store].name;
     if (cache::classify(a.request, rules).what != cache::request_class::cacheable) {
         if (!a.what) {
-            a.what = cache::explain(a.request, rules, {}, {}, a.now);
+            a.what = cache::explain(a.request, rules, {}, {}, a.now, crypto::sha256_hex);
             foresee_invalidation(*a.what, a.request, table);
         }
         return;
@@ -160,12 +160,12 @@ net::task<void> explain(account& a, std::shared_ptr<const runtime> running, cons
     if (a.found.set) {
         for (const store::object_ptr& o : a.found.set->variants) variants.push_back(&o->response);
     }
-    a.what = cache::explain(a.request, a.route->policy, variants, a.known, a.now);
+    a.what = cache::explain(a.request, a.route->policy, variants, a.known, a.now, crypto::sha256_hex);
 }
 
 void explain_answer(account& a, http::response_head answer) {
     if (a.route == nullptr) return;
-    cache::fate fate = cache::foretell(a.request, answer, a.route->policy, a.now);
+    cache::fate fate = cache::foretell(a.request, answer, a.route->policy, a.now, crypto::sha256_hex);
     a.given = given_answer{std::move(answer), std::move(fate)};
 }
 

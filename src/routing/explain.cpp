@@ -41,7 +41,8 @@ considered judge(const settings::route& r, const settings::settings& all, const 
         return {r.name, verdict::other_method, "takes " + joined(r.match.methods) + " only"};
     }
     return {r.name, verdict::less_specific,
-            "matches too, but a route of a more exact host or path, or one that is written first, goes before it"};
+            "matches too, but \"" + (chosen == nullptr ? std::string{} : chosen->name) +
+                "\" goes before it: more exact, or written first"};
 }
 
 }  // namespace

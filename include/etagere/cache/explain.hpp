@@ -63,8 +63,10 @@ struct explanation {
     std::vector<outlook> then;                       // for validate, fetch, and pass of unsafe methods
 };
 /// `variants`: what the store has under the request's key. Nothing of it is asked where the class does not need it.
+/// `digest` as for make_key().
 explanation explain(const http::request_head& request, const policy& rules,
-                    std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now);
+                    std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now,
+                    credential_digest digest);
 
 // ---------------------------------------------------------------- one response and its future
 
@@ -99,7 +101,7 @@ struct fate {
     std::vector<phase> phases;            // where it may be kept
 };
 fate foretell(const http::request_head& request, const http::response_head& response, const policy& rules,
-              wall_time now);
+              wall_time now, credential_digest digest);
 
 // ---------------------------------------------------------------- a policy in words
 

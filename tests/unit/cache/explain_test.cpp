@@ -35,7 +35,7 @@ explanation explain_one(const field_list& response, seconds after, const field_l
                         const policy& rules = {}) {
     const stored_response r = stored(response);
     const stored_response* const variants[] = {&r};
-    return explain(make_request(request), rules, variants, {}, t0 + after);
+    return explain(make_request(request), rules, variants, {}, t0 + after, test_digest);
 }
 
 // ---------------------------------------------------------------- what is done
@@ -76,7 +76,7 @@ TEST(Explain, AStaleAnswerIsValidatedWithItsOwnValidators) {
 }
 
 TEST(Explain, NothingStoredIsFetchedInFull) {
-    const explanation e = explain(make_request({{"If-None-Match", "\"mine\""}}), {}, {}, {}, t0);
+    const explanation e = explain(make_request({{"If-None-Match", "\"mine\""}}), {}, {}, {}, t0, test_digest);
     EXPECT_EQ(e.what, course::fetch);
     EXPECT_EQ(e.why, reason::miss_cold);
     EXPECT_TRUE(e.asks_in_full);
@@ -86,7 +86,7 @@ TEST(Explain, NothingStoredIsFetchedInFull) {
 
 TEST(Explain, WhatWasNotKeptIsRememberedWithItsReason) {
     const key_knowledge known{.not_kept = reason::nostore_private, .remembered_for = 9s};
-    const explanation e = explain(make_request({{"If-None-Match", "\"mine\""}}), {}, {}, known, t0);
+    const explanation e = explain(make_request({{"If-None-Match", "\"mine\""}}), {}, {}, known, t0, test_digest);
     EXPECT_EQ(reason_when(e, event::not_kept), reason::nostore_private);
     EXPECT_FALSE(e.asks_in_full) << "the client's own condition may save the origin a body";
     EXPECT_EQ(reason_when(e, event::client_not_modified), reason::nostore_hit_for_miss);
@@ -94,27 +94,29 @@ TEST(Explain, WhatWasNotKeptIsRememberedWithItsReason) {
 
 TEST(Explain, WhoComesDuringAFetchSharesIt) {
     const key_knowledge known{.in_flight = true};
-    EXPECT_THAT(events(explain(make_request(), {}, {}, known, t0)), Contains(event::leader_answered));
+    EXPECT_THAT(events(explain(make_request(), {}, {}, known, t0, test_digest)), Contains(event::leader_answered));
     policy alone;
     alone.collapse = false;
-    EXPECT_THAT(events(explain(make_request(), alone, {}, known, t0)), Not(Contains(event::leader_answered)));
+    EXPECT_THAT(events(explain(make_request(), alone, {}, known, t0, test_digest)),
+                Not(Contains(event::leader_answered)));
 }
 
 TEST(Explain, OnlyIfCachedIsRefused) {
-    const explanation e = explain(make_request({{"Cache-Control", "only-if-cached"}}), honours_clients(), {}, {}, t0);
+    const explanation e =
+        explain(make_request({{"Cache-Control", "only-if-cached"}}), honours_clients(), {}, {}, t0, test_digest);
     EXPECT_EQ(e.what, course::refuse);
     EXPECT_EQ(e.why, reason::only_if_cached);
     EXPECT_EQ(e.status, 504);
 }
 
 TEST(Explain, WhatIsNotForTheCachePasses) {
-    const explanation e = explain(make_request({}, "POST"), {}, {}, {}, t0);
+    const explanation e = explain(make_request({}, "POST"), {}, {}, {}, t0, test_digest);
     EXPECT_EQ(e.klass, request_class::unsafe);
     EXPECT_EQ(e.what, course::pass);
     EXPECT_EQ(e.why, reason::pass_method);
     policy off;
     off.enabled = false;
-    EXPECT_EQ(explain(make_request(), off, {}, {}, t0).why, reason::pass_route_off);
+    EXPECT_EQ(explain(make_request(), off, {}, {}, t0, test_digest).why, reason::pass_route_off);
 }
 
 // ---------------------------------------------------------------- it never disagrees with what is done
@@ -140,7 +142,7 @@ TEST(ExplainProperties, TheReasonIsThatOfTheDecision) {
         const auto request = make_request(fields, random.chance(80) ? "GET" : random.chance(50) ? "HEAD" : "POST");
         const wall_time now = t0 + seconds(random.below(200));
 
-        const explanation e = explain(request, rules, variants, {}, now);
+        const explanation e = explain(request, rules, variants, {}, now, test_digest);
         seen.insert(e.why);
         const request_decision klass = classify(request, rules);
         if (klass.what != request_class::cacheable) {
@@ -173,7 +175,8 @@ TEST(ExplainProperties, PhasesSayWhatIsDecidedAtEachSecond) {
     for (int i = 0; i < rounds / 3; ++i) {
         const policy rules = random_policy(random);
         const auto request = make_request(random_request(random));
-        const fate f = foretell(request, make_response(random_response(random), random.one_of(status_pool)), rules, t0);
+        const fate f = foretell(request, make_response(random_response(random), random.one_of(status_pool)), rules, t0,
+                                test_digest);
         ASSERT_EQ(f.may.store, f.kept.has_value());
         if (!f.kept) {
             ASSERT_NE(f.may.why, reason::none);
