@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
         import_cmd->add_subcommand("rack-cache", "YAML for Rack::Cache's options; what has no like is told");
     rack_cache_cmd->add_option("file", import.file, "production.rb, config.ru, application.rb; - for stdin")
         ->required();
+
     const auto add_question = [](CLI::App& to, std::vector<std::string>& fields, bool& egress, bool& json) {
         to.add_option("-H,--header", fields, "field of the request, \"Name: value\"; as often as wanted")
             ->expected(1)
