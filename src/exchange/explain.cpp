@@ -6,6 +6,7 @@
 #include "etagere/http/lists.hpp"
 
 #include "exchange.hpp"
+#include "searching.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -63,6 +64,32 @@ void hide_secrets(std::vector<cache::key_part>& parts) {
         const bool secret = p.what == "cookie" || (p.what == "field" && cache::is_secret_name(p.name));
         if (!secret) continue;
         for (std::string& value : p.values) value = crypto::sha256_hex(value);
+    }
+}
+
+void tell_key(account& a) {
+    a.parts = cache::read_key(a.key).value_or(std::vector<cache::key_part>{});
+    hide_secrets(a.parts);
+}
+
+std::vector<const cache::stored_response*> variants_of(const store::found& found) {
+    std::vector<const cache::stored_response*> variants;
+    if (!found.set) return variants;
+    for (const store::object_ptr& o : found.set->variants) variants.push_back(&o->response);
+    return variants;
+}
+
+bool selects(const account& a, const store::found& found) {
+    const auto variants = variants_of(found);
+    return cache::select_variant(variants, a.request, a.route->policy, crypto::sha256_hex) >= 0;
+}
+
+net::task<void> look(account& a, store::store& from, net::worker& on, const std::string& key, store::found& into) {
+    result<store::found> seen = co_await inspect(from, on, key);
+    if (seen) {
+        into = std::move(*seen);
+    } else {
+        a.store_failed = seen.error();
     }
 }
 
@@ -135,8 +162,7 @@ void explain_route(account& a, const settings::settings& config, const routing::
         return;
     }
     cache::make_key(a.key, a.route->name, a.request, rules, crypto::sha256_hex);
-    a.parts = cache::read_key(a.key).value_or(std::vector<cache::key_part>{});
-    hide_secrets(a.parts);
+    tell_key(a);
 }
 
 net::task<void> explain(account& a, std::shared_ptr<const runtime> running, const collapse_table& collapse,
@@ -146,20 +172,29 @@ net::task<void> explain(account& a, std::shared_ptr<const runtime> running, cons
     if (a.key.empty()) co_return;
     a.looked = true;
     store::store& from = *running->stores[a.route->store];
-    result<store::found> seen = co_await inspect(from, on, a.key);
-    if (seen) {
-        a.found = std::move(*seen);
-    } else {
-        a.store_failed = seen.error();
+    std::string flight = a.key;
+    co_await look(a, from, on, a.key, a.found);
+    // exchange::look_up(): what memory has under the key itself goes first, then the answer for equivalent queries.
+    const search_rule rule = known_rule(*running->searches, *a.route, a.request);
+    if (rule && a.found.from != store::level::memory) {
+        std::string key;
+        make_search_key(key, *a.route, a.request, *rule);
+        store::found other;
+        co_await look(a, from, on, key, other);
+        restrict_to(other, *rule);
+        if (selects(a, other) || !selects(a, a.found)) {
+            a.found = std::move(other);
+            flight = search_flight(key, *rule);
+            a.query_rule = rule->text;
+            a.key = std::move(key);
+            tell_key(a);
+        }
     }
     const moment now = on.now();
     a.now = now.wall;
-    const collapse_table::knowledge k = collapse.know(a.key, now.steady);
+    const collapse_table::knowledge k = collapse.know(flight, now.steady);
     a.known = {.not_kept = k.not_kept, .remembered_for = k.remembered_for, .in_flight = k.in_flight};
-    std::vector<const cache::stored_response*> variants;
-    if (a.found.set) {
-        for (const store::object_ptr& o : a.found.set->variants) variants.push_back(&o->response);
-    }
+    const auto variants = variants_of(a.found);
     a.what = cache::explain(a.request, a.route->policy, variants, a.known, a.now, crypto::sha256_hex);
 }
 

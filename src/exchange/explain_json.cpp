@@ -65,6 +65,7 @@ void add_key(json_writer& json, const account& a) {
         json.end();
     }
     json.end_list();
+    if (!a.query_rule.empty()) json.member("no_vary_search", a.query_rule);
 }
 
 void add_policy(json_writer& json, const cache::policy& rules) {

@@ -107,6 +107,7 @@ std::string variant_text(const account& a, const store::object& o, bool selected
 
 void add_stored(page& to, const account& a) {
     if (a.store_failed) to.line("stored", "the store did not answer: " + std::string(error_name(a.store_failed)));
+    if (!a.query_rule.empty()) to.line("stored", "for equal queries by No-Vary-Search: " + safe(a.query_rule));
     if (!a.found.set) {
         if (!a.store_failed) to.line("stored", "nothing");
         return;

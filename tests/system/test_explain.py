@@ -259,6 +259,17 @@ routes:
         self.assertEqual((parts["route"], parts["target"]), (["stale"], ["/stale/x?b=2&a=1"]))
         self.assertIn("1h while it is refreshed", told["policy"]["stale"])
 
+    def test_equal_queries(self):
+        """No-Vary-Search: the answer to another query is the one that counts."""
+        path = self.path()
+        self.origin.on(path, response(200, {**FRESH, "No-Vary-Search": 'params=("utm")'}, b"body"))
+        self.get(path + "?utm=1&a=2")
+        told = self.explain(path + "?a=2&utm=3")
+        self.assertEqual((told["decision"]["reason"], told["no_vary_search"]), ("hit_fresh", 'params=("utm")'))
+        self.assertEqual(self.reason_of(self.get(path + "?a=2&utm=3")), "hit_fresh")
+        self.assertEqual(self.explain(path + "?a=3")["decision"]["reason"], "miss_cold")
+        self.assertEqual(len(self.origin.seen(path)), 1)
+
     def test_curl_is_the_same_request(self):
         path = self.stored(fields={**FRESH, "Vary": "X-Odd"})
         odd = {"X-Odd": "it's $HOME `id` \"q\""}

@@ -49,6 +49,7 @@ struct account {
     std::string upstream, store_name;
     std::string key;                     // "" where the store is not asked
     std::vector<cache::key_part> parts;  // of the key, secrets digested
+    std::string query_rule;              // No-Vary-Search by which the key was simplified; "" without
 
     bool looked = false;  // into a store, of a running étagère
     store::found found;
