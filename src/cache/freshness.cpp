@@ -117,16 +117,17 @@ seconds stale_while_revalidate_window(const stored_response& r, const policy& ru
     return freshness_lifetime(r, rules) > 0s ? rules.stale_while_revalidate : 0s;
 }
 
-seconds stale_if_error_window(const stored_response& r, const policy& rules) noexcept {
+seconds stale_if_error_window(const stored_response& r, const policy& rules, origin_failure how) noexcept {
     if (stale_forbidden(r, rules)) return 0s;
     if (r.directives.stale_if_error != absent) return seconds(r.directives.stale_if_error);
-    return rules.stale_if_error;
+    const seconds unreachable = how == origin_failure::no_answer ? rules.stale_if_unreachable : 0s;
+    return std::max(rules.stale_if_error, unreachable);
 }
 
-bool may_serve_on_error(const stored_response& r, const policy& rules, wall_time now) noexcept {
+bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now) noexcept {
     if (must_forget(r, rules) || stale_forbidden(r, rules)) return false;
     const seconds staleness = current_age(r, now) - freshness_lifetime(r, rules);
-    return staleness < stale_if_error_window(r, rules);
+    return staleness < stale_if_error_window(r, rules, how);
 }
 
 wall_time keep_until(const stored_response& r, const policy& rules) noexcept {
@@ -134,7 +135,7 @@ wall_time keep_until(const stored_response& r, const policy& rules) noexcept {
     const milliseconds fresh_for = std::max<milliseconds>(0ms, freshness_lifetime(r, rules) - corrected_initial_age(r));
     const seconds revival = can_validate(r) ? rules.validate_for : 0s;
     const seconds afterwards =
-        std::max({revival, stale_while_revalidate_window(r, rules), stale_if_error_window(r, rules)});
+        std::max({revival, stale_while_revalidate_window(r, rules), stale_if_error_window(r, rules, origin_failure::no_answer)});
     return r.response_time + fresh_for + afterwards;
 }
 

@@ -17,6 +17,6 @@ bool must_forget(const stored_response& r, const policy& rules) noexcept;
 /// How long past its lifetime it may be served while it is refreshed (RFC 5861 §3), or in place of an error (§4). 0
 /// where the origin forbids it. The origin's own word beats the route's.
 seconds stale_while_revalidate_window(const stored_response& r, const policy& rules) noexcept;
-seconds stale_if_error_window(const stored_response& r, const policy& rules) noexcept;
+seconds stale_if_error_window(const stored_response& r, const policy& rules, origin_failure how) noexcept;
 
 }  // namespace etagere::cache

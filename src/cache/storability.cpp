@@ -68,6 +68,7 @@ reason judge_ownership(const http::request_head& request, const http::response_h
         return d.private_ ? reason::nostore_private : reason::nostore_authorization;
     }
     for_one_user = personal && rules.shared;
+    if (rules.cookies == cookie_rule::plain) return reason::none;
     if (!key_covers(field_id::cookie, request, rules) && !permits_cookie(response, d)) return reason::nostore_cookie;
     // The field itself is never kept. That the rest is for everybody needs the origin's explicit word.
     const bool sets_cookie = response.header.has(field_id::set_cookie) || response.header.find("Set-Cookie2");

@@ -55,7 +55,7 @@ stored_response make_stored(const http::request_head& request, const http::respo
     if (response.body.how == http::framing::kind::length) made.body_size = response.body.length;
     for (const http::fields::entry field : response.header) {
         // What the codec let in, add() lets in again.
-        if (is_stored(field)) std::ignore = made.header.add(field.name, field.value);
+        if (is_stored(field, rules)) std::ignore = made.header.add(field.name, field.value);
     }
     made.selecting = selecting_fields(response.header, request.header, rules, digest);
     made.index();

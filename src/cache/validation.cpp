@@ -74,14 +74,14 @@ validation judge_validation(const stored_response& r, const http::response_head&
 }
 
 // RFC 9111 §3.2. All lines of a field that the 304 has take the place of all stored ones.
-stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& /*rules*/,
+stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time) {
     stored_response fresh = r;
     fresh.request_time = request_time;
     fresh.response_time = response_time;
     fresh.age_value = read_age(not_modified.header);
 
-    const auto replaces = [](const http::fields::entry& f) { return is_stored(f) && !stays_when_freshened(f); };
+    const auto replaces = [&](const http::fields::entry& f) { return is_stored(f, rules) && !stays_when_freshened(f); };
     for (const http::fields::entry f : not_modified.header) {
         if (replaces(f)) fresh.header.erase(f.name);
     }

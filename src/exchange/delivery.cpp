@@ -256,7 +256,7 @@ net::task<void> delivery::broken(error_code ec) {
     of_.record_.error = error_name(ec);
     if (!released_) {
         of_.record_.why = reason::nostore_incomplete;
-        const bool stale = co_await of_.serve_on_error();
+        const bool stale = co_await of_.serve_on_error(cache::origin_failure::no_answer);
         if (!stale) co_await of_.send_error(ec);
     } else if (!muted_) {
         of_.t_.abort();  // visibly cut: the client must not take it for the whole (RFC 9112 §8)

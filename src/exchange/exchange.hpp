@@ -45,7 +45,7 @@ private:
     net::task<void> ask_origin();
     net::task<bool> validated(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<void> failed_at_origin(error_code ec);
-    net::task<bool> serve_on_error();
+    net::task<bool> serve_on_error(cache::origin_failure how);
     net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
     void note(const upstream::call& call);
     net::task<void> pass();

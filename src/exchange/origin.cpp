@@ -29,6 +29,7 @@ net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http:
     upstream::call_request rq;
     rq.head = &head;
     rq.body = with_body ? &t_.body() : nullptr;
+    rq.foreign_codings = rules().foreign_codings;
     rq.may_pause = rules().stream;
     rq.on_interim = [this](const http::response_head& interim) -> net::task<void> {
         (void)co_await t_.send_interim(interim);
@@ -75,7 +76,7 @@ net::task<void> exchange::ask_origin() {
             if (done) co_return;
             if (in_full_) continue;
         } else if (is_server_error((*call)->head().status)) {
-            const bool served = co_await serve_on_error();
+            const bool served = co_await serve_on_error(cache::origin_failure::error_status);
             if (served) co_return;
         }
         delivery d(*this, **call, asked, whole ? delivery::keeping::yes : delivery::keeping::unless_head);
@@ -118,7 +119,7 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
             in_full_ = true;
             co_return false;
         case cache::validation::error: {
-            const bool served = co_await serve_on_error();
+            const bool served = co_await serve_on_error(cache::origin_failure::error_status);
             co_return served;
         }
         case cache::validation::changed: break;
@@ -127,9 +128,9 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
     co_return false;
 }
 
-net::task<bool> exchange::serve_on_error() {
+net::task<bool> exchange::serve_on_error(cache::origin_failure how) {
     const wall_time now = state_.on().now().wall;
-    if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), now)) co_return false;
+    if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), how, now)) co_return false;
     lead_.finish({outcome::kind::published, chosen_, reason::hit_stale_error, {}});
     record_.why = reason::hit_stale_error;
     const seconds age = cache::current_age(chosen_->response, now);
@@ -140,7 +141,7 @@ net::task<bool> exchange::serve_on_error() {
 
 net::task<void> exchange::failed_at_origin(error_code ec) {
     record_.error = error_name(ec);
-    const bool stale = co_await serve_on_error();
+    const bool stale = co_await serve_on_error(cache::origin_failure::no_answer);
     if (stale) co_return;
     lead_.finish({outcome::kind::failed, {}, reason::failed, ec});
     co_await send_error(ec);

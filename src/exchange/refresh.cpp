@@ -43,6 +43,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     const std::shared_ptr<upstream::cluster> cluster = job.state.cluster_for(*job.config, job.route.upstream);
     upstream::call_request rq;
     rq.head = &job.upstream;
+    rq.foreign_codings = rules.foreign_codings;
     auto call = co_await cluster->send(std::move(rq));
     if (!call) {
         lead.finish({outcome::kind::failed, {}, reason::failed, call.error()});

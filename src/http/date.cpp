@@ -1,5 +1,7 @@
 #include "etagere/http/date.hpp"
 
+#include "etagere/http/fields.hpp"
+
 #include <array>
 #include <cstddef>
 
@@ -24,8 +26,10 @@ struct reader {
     std::string_view rest;
     bool ok = true;
 
+    // RFC 9111 §4.2: caches read dates whatever the case of their letters.
+    bool starts_with(std::string_view text) const noexcept { return iequals(rest.substr(0, text.size()), text); }
     void literal(std::string_view text) noexcept {
-        ok = ok && rest.starts_with(text);
+        ok = ok && starts_with(text);
         if (ok) rest.remove_prefix(text.size());
     }
     unsigned digits(std::size_t n) noexcept {
@@ -38,10 +42,10 @@ struct reader {
         if (ok) rest.remove_prefix(n);
         return value;
     }
-    // The index of the one of `names` that comes next. RFC 9110 §5.6.7: case-sensitive.
+    // The index of the one of `names` that comes next.
     template <std::size_t N> unsigned one_of(const std::array<std::string_view, N>& names) noexcept {
         for (unsigned i = 0; ok && i < N; ++i) {
-            if (!rest.starts_with(names[i])) continue;
+            if (!starts_with(names[i])) continue;
             rest.remove_prefix(names[i].size());
             return i;
         }
@@ -51,7 +55,6 @@ struct reader {
 };
 
 struct parts {
-    unsigned day_name = 0;
     int year = 0;
     unsigned month = 0;  // from 0
     unsigned day = 0;
@@ -71,7 +74,7 @@ void read_time_of_day(reader& in, parts& out) noexcept {
 // Sun, 06 Nov 1994 08:49:37 GMT
 bool read_imf_fixdate(std::string_view text, parts& out) noexcept {
     reader in{text};
-    out.day_name = in.one_of(days);
+    in.one_of(days);
     in.literal(", ");
     out.day = in.digits(2);
     in.literal(" ");
@@ -87,7 +90,7 @@ bool read_imf_fixdate(std::string_view text, parts& out) noexcept {
 // Sunday, 06-Nov-94 08:49:37 GMT. The year is left at its two digits.
 bool read_rfc850(std::string_view text, parts& out) noexcept {
     reader in{text};
-    out.day_name = in.one_of(long_days);
+    in.one_of(long_days);
     in.literal(", ");
     out.day = in.digits(2);
     in.literal("-");
@@ -103,7 +106,7 @@ bool read_rfc850(std::string_view text, parts& out) noexcept {
 // Sun Nov  6 08:49:37 1994
 bool read_asctime(std::string_view text, parts& out) noexcept {
     reader in{text};
-    out.day_name = in.one_of(days);
+    in.one_of(days);
     in.literal(" ");
     out.month = in.one_of(months);
     in.literal(" ");
@@ -119,7 +122,7 @@ bool read_asctime(std::string_view text, parts& out) noexcept {
 
 std::optional<wall_seconds> to_time(const parts& in) noexcept {
     const year_month_day date{year(in.year), month(in.month + 1), day(in.day)};
-    if (!date.ok() || weekday(sys_days(date)) != weekday(in.day_name)) return std::nullopt;
+    if (!date.ok()) return std::nullopt;
     return sys_days(date) + in.time_of_day;
 }
 

@@ -73,6 +73,7 @@ cache::policy make_policy(const settings::route& from, const settings::store* st
     p.on_private = c.origin_private == settings::origin_private::revalidate ? cache::private_rule::revalidate
                                                                             : cache::private_rule::leave;
     p.cookies = c.cookies == settings::cookie_rule::plain ? cache::cookie_rule::plain : cache::cookie_rule::guard;
+    p.foreign_codings = c.foreign_codings;
     p.targeted = c.targeted;
     p.no_vary_search = c.no_vary_search;
     p.tag_fields = c.tags.from;

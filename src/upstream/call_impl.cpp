@@ -151,7 +151,7 @@ void call_impl::write_head(const http::request_head& head) {
 net::task<result<void>> call_impl::await_head(const call_request& request) {
     const http::request_head& asked = *request.head;
     for (;;) {
-        if (auto head = co_await receive_head(asked.verb); !head) co_return head;
+        if (auto head = co_await receive_head(asked.verb, request.foreign_codings); !head) co_return head;
         if (head_.status >= 200) co_return result<void>{};
         if (head_.status == 101) {
             // RFC 9110 §15.2.2: only to what the request offered.
@@ -165,9 +165,10 @@ net::task<result<void>> call_impl::await_head(const call_request& request) {
     }
 }
 
-net::task<result<void>> call_impl::receive_head(http::method answers) {
+net::task<result<void>> call_impl::receive_head(http::method answers, bool foreign_codings) {
     const options& o = pool_->settings();
-    const http::h1::head_limits limits{.header_bytes = o.response_head_bytes, .fields = most_response_fields};
+    const http::h1::head_limits limits{
+        .header_bytes = o.response_head_bytes, .fields = most_response_fields, .foreign_codings = foreign_codings};
     std::optional<steady_time> until;  // none while the request is still on its way
     for (;;) {
         const std::string_view in = connection_->input.unread();

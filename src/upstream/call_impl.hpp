@@ -39,7 +39,7 @@ private:
     net::task<result<void>> connect();
     net::task<result<void>> send_and_await(const call_request& request, std::string_view first);
     net::task<result<void>> await_head(const call_request& request);
-    net::task<result<void>> receive_head(http::method answers);
+    net::task<result<void>> receive_head(http::method answers, bool foreign_codings);
     void write_head(const http::request_head& head);
     error_code blame(const error_code& ec) const noexcept;
     bool may_repeat(const http::request_head& head, const error_code& why) const noexcept;

@@ -98,8 +98,12 @@ bool can_validate(const stored_response& r) noexcept;
 /// §5.2.2.4), nor where a 304 withdrew the permission to keep it.
 bool may_answer_others(const stored_response& r, const policy& rules) noexcept;
 
-/// The origin could not be asked or answered 500, 502, 503 or 504: may the stale response be served (RFC 5861 §4)?
-bool may_serve_on_error(const stored_response& r, const policy& rules, wall_time now) noexcept;
+enum class origin_failure : std::uint8_t {
+    error_status,  // 500, 502, 503 or 504
+    no_answer,     // RFC 9111 §4.2.4: "disconnected"
+};
+/// May the stale response be served in place of the failure (RFC 5861 §4, RFC 9111 §4.2.4)?
+bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now) noexcept;
 
 // ---------------------------------------------------------------- the client's own condition (RFC 9110 §13)
 

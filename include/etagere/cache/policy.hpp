@@ -47,6 +47,7 @@ struct policy {
     // --- storing
     private_rule on_private = private_rule::leave;
     cookie_rule cookies = cookie_rule::guard;
+    bool foreign_codings = false;  // take answers in transfer codings that nobody knows (http::h1::head_limits)
     /// RFC 9213: fields that stand above Cache-Control, the first one that is present and valid wins.
     std::vector<std::string> targeted{"Etagere-Cache-Control", "CDN-Cache-Control"};
     bool heuristic_freshness = false;   // RFC 9111 §4.2.2

@@ -9,7 +9,8 @@
 
 namespace etagere::http {
 
-/// nullopt for everything that is not exactly one of the three formats with a real calendar date in GMT. `now` decides
+/// nullopt for everything that is not exactly one of the three formats with a real calendar date in GMT; letters in any
+/// case (RFC 9111 §4.2), and the name of the day need not be that of the date. `now` decides
 /// the century of a two-digit year (more than 50 years ahead means the past).
 std::optional<wall_seconds> parse_date(std::string_view text, wall_time now) noexcept;
 /// "Mon, 30 Nov 2026 12:00:00 GMT": always 29 bytes.

@@ -245,6 +245,7 @@ struct cache {
     settings::vary vary;
     settings::collapse collapse;
     settings::cookie_rule cookies = settings::cookie_rule::guard;
+    bool foreign_codings = false;  // true: answers in transfer codings that nobody knows are taken up to the close
     /// Fields that stand above Cache-Control (RFC 9213), the first one present wins. Empty: none.
     std::vector<std::string> targeted{"Etagere-Cache-Control", "CDN-Cache-Control"};
     settings::tags tags;

@@ -54,6 +54,7 @@ using interim_handler = std::function<net::task<void>(const http::response_head&
 struct call_request {
     const http::request_head* head = nullptr;  // as it goes out; Host is written from it or from the endpoint
     net::body_source* body = nullptr;          // null: none. Pulled while the answer is awaited
+    bool foreign_codings = false;              // http::h1::head_limits
     bool may_pause = false;                    // a stream: read_timeout does not apply to its answer
     interim_handler on_interim;                // 1xx other than 101 (and 100, where nobody waits for it); may be empty
 };

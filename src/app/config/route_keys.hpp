@@ -105,6 +105,7 @@ inline constexpr auto keys<settings::cache> = [] {
         key<&s::collapse, switchable{}>("collapse", "identical requests at one time are one upstream request"),
         key<&s::cookies, word<settings::cookie_rule>{}>("cookies",
                                                         "guarded as what tells users apart, or plain fields"),
+        key<&s::foreign_codings, boolean{}>("foreign_codings", "take answers in unknown transfer codings"),
         key<&s::targeted, list<field_name>{}>("targeted", "fields that stand above Cache-Control; RFC 9213"),
         key<&s::tags, object{}>("tags", "names to purge by"),
         key<&s::no_vary_search, boolean{}>("no_vary_search", "believe the origin's No-Vary-Search"),

@@ -3,6 +3,8 @@
 #include "etagere/http/field_policy.hpp"
 #include "etagere/http/lists.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace etagere::http::h1 {
@@ -37,6 +39,14 @@ void take_length(head_fields& out, std::string_view value) noexcept {
     }
 }
 
+/// One transfer coding that is none of the registered ones (RFC 9112 §7): what those did to the bytes is known, and
+/// would have to be undone.
+bool is_foreign(std::string_view coding) noexcept {
+    constexpr std::array<std::string_view, 7> registered{"chunked", "gzip",       "x-gzip",  "compress",
+                                                         "deflate", "x-compress", "identity"};
+    return is_token(coding) && std::ranges::none_of(registered, [coding](auto r) { return iequals(coding, r); });
+}
+
 void take_options(head_fields& out, std::string_view value) noexcept {
     if (out.connections < out.connection.size()) out.connection[out.connections] = value;
     ++out.connections;
@@ -67,6 +77,7 @@ bool head_fields::take(field_id id, std::string_view value) noexcept {
         case field_id::transfer_encoding:
             ++transfer_encodings;
             chunked = iequals(value, "chunked");
+            foreign_coding = is_foreign(value);
             break;
         case field_id::connection: take_options(*this, value); break;
         case field_id::upgrade:

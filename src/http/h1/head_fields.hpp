@@ -16,7 +16,8 @@ struct head_fields {
     std::size_t hosts = 0;
     std::string_view host;
     std::size_t transfer_encodings = 0;
-    bool chunked = false;  // the (only) Transfer-Encoding is exactly "chunked"
+    bool chunked = false;         // the (only) Transfer-Encoding is exactly "chunked"
+    bool foreign_coding = false;  // it is one coding that nobody registered
     bool bad_length = false;
     std::optional<std::uint64_t> content_length;
     std::size_t connections = 0;

@@ -54,9 +54,10 @@ bool is_interim(const response_head& head) noexcept {
 }
 
 // RFC 9112 §6.3. Never a guess: an origin whose framing can be read two ways can be made to answer for somebody else.
-result<void> judge_framing(const head_fields& own, method answers, response_head& out) {
+result<void> judge_framing(const head_fields& own, method answers, bool foreign_codings, response_head& out) {
     const bool coded = own.transfer_encodings != 0;
-    if (own.bad_length || (coded && (own.transfer_encodings > 1 || !own.chunked || own.content_length ||
+    const bool readable = own.chunked || (foreign_codings && own.foreign_coding);
+    if (own.bad_length || (coded && (own.transfer_encodings > 1 || !readable || own.content_length ||
                                      out.protocol == version::http10))) {
         return fail(errc::upstream_bad_response);
     }
@@ -72,7 +73,7 @@ result<void> judge_framing(const head_fields& own, method answers, response_head
     if (out.status == 304 || answers == method::head) {
         // Legal, but some origins send the last chunk along: what would be read as the next response.
         if (coded) out.keep_alive = false;
-    } else if (coded) {
+    } else if (own.chunked) {
         out.body = framing::chunked();
     } else if (own.content_length) {
         out.body = framing::of_length(length);
@@ -109,7 +110,7 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
     out.keep_alive = !own.close && (out.protocol == version::http11 || own.keep_alive);
     own.erase_named(out.header);
     if (out.status == 101) out.upgrade.assign(own.usable_upgrade());
-    if (const auto ok = judge_framing(own, answers, out); !ok) return std::unexpected(ok.error());
+    if (const auto ok = judge_framing(own, answers, limits.foreign_codings, out); !ok) return std::unexpected(ok.error());
     return raw.text.size();
 }
 

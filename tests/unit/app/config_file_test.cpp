@@ -328,6 +328,7 @@ routes:
       vary: { max_variants: 7, normalize: [] }
       collapse: { wait: 8s }
       cookies: plain
+      foreign_codings: true
       targeted: [X-Control]
       tags: { from: [xkey], add: [t] }
       no_vary_search: false
@@ -379,6 +380,7 @@ observability:
     c.vary = {7, {}};
     c.collapse = {true, 8s};
     c.cookies = settings::cookie_rule::plain;
+    c.foreign_codings = true;
     c.targeted = {"X-Control"};
     c.tags = {{"xkey"}, {"t"}};
     c.no_vary_search = false;

@@ -59,6 +59,19 @@ TEST(Date, TakesALeapSecondAsTheNextOne) {
                 Optional(wall_seconds(std::chrono::sys_days(2017y / 1 / 1))));
 }
 
+// RFC 9111 §4.2 relaxes the grammar for caches. Which day of the week it was is in the date already.
+TEST(Date, ReadsAnyCaseAndAnyDayName) {
+    const auto expected = parse_date("Sun, 06 Nov 1994 08:49:37 GMT", now);
+    ASSERT_TRUE(expected);
+    for (const std::string_view text :
+         {"sun, 06 nov 1994 08:49:37 gmt", "SUN, 06 NOV 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 gMT",
+          "Mon, 06 Nov 1994 08:49:37 GMT", "sUNDAY, 06-nOV-94 08:49:37 Gmt", "Monday, 06-Nov-94 08:49:37 GMT",
+          "SUN nov  6 08:49:37 1994", "Sat Nov  6 08:49:37 1994"}) {
+        EXPECT_EQ(parse_date(text, now), expected) << text;
+    }
+    EXPECT_EQ(parse_date("Foo, 06 Nov 1994 08:49:37 GMT", now), std::nullopt);
+}
+
 class InvalidDate : public testing::TestWithParam<const char*> {};
 
 TEST_P(InvalidDate, IsNoDate) {
@@ -67,13 +80,11 @@ TEST_P(InvalidDate, IsNoDate) {
 
 INSTANTIATE_TEST_SUITE_P(All, InvalidDate,
                          testing::Values("", "0", "-1", "now",                  //
-                                         "Mon, 06 Nov 1994 08:49:37 GMT",       // a Sunday
                                          "Sun, 06 Nov 1994 08:49:37",           // no zone
                                          "Sun, 06 Nov 1994 08:49:37 UTC",       //
                                          "Sun, 06 Nov 1994 08:49:37 +0000",     //
                                          "Sun, 06 Nov 1994 08:49:37 GMT ",      //
                                          " Sun, 06 Nov 1994 08:49:37 GMT",      //
-                                         "sun, 06 nov 1994 08:49:37 gmt",       // case-sensitive
                                          "Sun,  06 Nov 1994 08:49:37 GMT",      //
                                          "Sun, 6 Nov 1994 08:49:37 GMT",        //
                                          "Sun, 06 Nov 94 08:49:37 GMT",         //
@@ -91,7 +102,6 @@ INSTANTIATE_TEST_SUITE_P(All, InvalidDate,
                                          "Sunday, 6-Nov-94 08:49:37 GMT",       //
                                          "Sunday, 06-Nov-94 08:49:37 GMT+1",    //
                                          "Sun, 06-Nov-94 08:49:37 GMT",         //
-                                         "Monday, 06-Nov-94 08:49:37 GMT",      //
                                          "Sun Nov 6 08:49:37 1994",             // one space, one digit
                                          "Sun Nov 06 08:49:37 94", "Sun Nov  6 08:49:37 1994 GMT",
                                          "Sun Nov   6 08:49:37 1994"));
