@@ -7,8 +7,11 @@
 namespace etagere::cache {
 
 /// Fills the derived block of `into` from `header`, which need not be `into.header`: a response can be judged before
-/// anything is copied. Needs status and response_time.
+/// anything is copied. Needs status, response_time and control.
 void derive_from(stored_response& into, const http::fields& header);
+
+/// RFC 9111 §5.2.2.3: statuses whose meaning for a cache is known here.
+bool is_understood(int status) noexcept;
 
 /// RFC 9111 §5.1: the first member of the first line; 0 where that is no delta-seconds.
 seconds read_age(const http::fields& header) noexcept;

@@ -1,6 +1,7 @@
 #include "etagere/cache/directives.hpp"
 
 #include "etagere/http/lists.hpp"
+#include "etagere/http/structured_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,10 +67,51 @@ constexpr std::array response_flags{
     flag_row{"immutable", &response_directives::immutable, true},
 };
 
+// ---------------------------------------------------------------- targeted fields (RFC 9213)
+
+namespace sf = http::structured;
+
+/// False where the value is of a type that the directive does not have: then the field as a whole is none.
+bool take_targeted(response_directives& into, const sf::member& m) {
+    for (const delta_row& row : response_deltas) {
+        if (m.key != row.name) continue;
+        if (m.is_inner_list || !m.value.is(sf::kind::integer)) return false;
+        into.*row.value = std::max<std::int64_t>(m.value.number, 0);
+    }
+    for (const flag_row& row : response_flags) {
+        if (m.key != row.name) continue;
+        const bool denied = !m.is_inner_list && m.value.is(sf::kind::boolean) && m.value.number == 0;
+        const bool plain = !m.is_inner_list && m.value.is_true();
+        into.*row.flag = row.permits ? plain : !denied;
+    }
+    return true;
+}
+
+std::optional<response_directives> parse_targeted(const http::fields& header, std::string_view name) {
+    const auto text = header.combined(name);
+    if (!text) return std::nullopt;
+    const auto members = sf::parse_dictionary(*text);
+    if (!members) return std::nullopt;
+    response_directives found;
+    bool good = true;
+    members->for_each([&](const sf::member& m) {
+        found.seen = true;
+        good = take_targeted(found, m) && good;
+    });
+    return good && found.seen ? std::optional(found) : std::nullopt;
+}
+
 }  // namespace
 
+std::string_view governing_field(const http::fields& header, std::span<const std::string> targeted) {
+    const auto governs = [&](const std::string& name) { return parse_targeted(header, name).has_value(); };
+    const auto first = std::ranges::find_if(targeted, governs);
+    return first == targeted.end() ? std::string_view{} : *first;
+}
+
 // RFC 9111 §5.2.2
-response_directives parse_response_directives(const http::fields& header) {
+response_directives parse_response_directives(const http::fields& header, std::string_view control) {
+    if (!control.empty()) return parse_targeted(header, control).value_or(response_directives{});
     response_directives found;
     found.seen = header.has(http::field_id::cache_control);
     http::for_each_member(header, http::field_id::cache_control, [&](std::string_view text) {

@@ -15,6 +15,11 @@ std::optional<wall_seconds> date_of(const http::fields& request, field_id id, wa
     return text ? http::parse_date(*text, now) : std::nullopt;
 }
 
+bool ends_in_cache_control(std::string_view name) noexcept {
+    constexpr std::string_view end = "-Cache-Control";
+    return name.size() > end.size() && http::iequals(name.substr(name.size() - end.size()), end);
+}
+
 }  // namespace
 
 // RFC 9110 §13.2.2, step by step.
@@ -57,17 +62,17 @@ reason served_as(reason why, precondition condition) noexcept {
 }
 
 // RFC 9110 §15.4.5
-bool belongs_in_not_modified(field_id id, bool has_etag) noexcept {
-    switch (id) {
+bool belongs_in_not_modified(const http::fields::entry& field, bool has_etag) noexcept {
+    switch (field.id) {
         case field_id::cache_control:
-        case field_id::cdn_cache_control:  // RFC 9213 §2: stands beside Cache-Control
         case field_id::content_location:
         case field_id::date:
         case field_id::etag:
         case field_id::expires:
         case field_id::vary: return true;
         case field_id::last_modified: return !has_etag;
-        default: return false;
+        // RFC 9213 §2.1: the names of targeted fields end so, and they stand beside Cache-Control.
+        default: return ends_in_cache_control(field.name);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "derive.hpp"
 #include "freshness.hpp"
+#include "reference.hpp"
 #include "vary.hpp"
 
 #include <algorithm>
@@ -26,13 +27,6 @@ constexpr std::array<std::string_view, 4> sendfile_fields{"X-Sendfile", "X-Accel
 // A GET that asks its origin to be taken for something else: the answer is not the one to this key.
 constexpr std::array<std::string_view, 3> method_override_fields{"X-HTTP-Method-Override", "X-HTTP-Method",
                                                                  "X-Method-Override"};
-
-/// RFC 9111 §5.2.2.3: statuses whose meaning for a cache is known here.
-bool is_understood(int status) noexcept {
-    constexpr std::array statuses{200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405,
-                                  406, 410, 414, 415, 421, 422, 429, 431, 451, 500, 501, 502, 503, 504};
-    return std::ranges::find(statuses, status) != statuses.end();
-}
 
 /// Whether the key tells apart who sent that request field, because the route says so.
 bool key_covers(field_id credential, const http::request_head& request, const policy& rules) noexcept {
@@ -99,7 +93,6 @@ reason judge_form(const http::request_head& request, const http::response_head& 
 /// grants that. An error status without a lifetime falls out here (security: no poisoning by a 400 that says nothing).
 reason judge_usefulness(const stored_response& facts, const policy& rules) noexcept {
     const response_directives& d = facts.directives;
-    if (d.must_understand && !is_understood(facts.status)) return reason::nostore_status;
     if (can_validate(facts)) return reason::none;
     const bool granted_stale = !stale_forbidden(facts, rules) && (d.stale_while_revalidate > 0 || d.stale_if_error > 0);
     const bool asks_first = d.no_cache || facts.always_validate;
@@ -110,6 +103,19 @@ reason judge_usefulness(const stored_response& facts, const policy& rules) noexc
 
 }  // namespace
 
+bool answers_later_gets(const http::request_head& request, const http::response_head& response, const policy& rules,
+                        wall_time now) {
+    if (request.verb != http::method::post || !rules.enabled) return false;
+    const auto location = response.header.find(field_id::content_location);
+    if (!location || resolve_same_origin(*location, request) != request.target) return false;
+    stored_response facts;
+    facts.status = response.status;
+    facts.request_time = facts.response_time = now;
+    facts.control = governing_field(response.header, rules.targeted);
+    derive_from(facts, response.header);
+    return explicit_lifetime(facts, rules).value_or(0s) > 0s;
+}
+
 // RFC 9111 §3
 storability judge_storability(const http::request_head& request, const http::response_head& response,
                               const policy& rules, wall_time now) {
@@ -118,10 +124,11 @@ storability judge_storability(const http::request_head& request, const http::res
     stored_response facts;
     facts.status = response.status;
     facts.request_time = facts.response_time = now;
+    facts.control = governing_field(response.header, rules.targeted);
     derive_from(facts, response.header);
     const response_directives& d = facts.directives;
 
-    if (d.no_store) return refuse(reason::nostore_no_store);
+    if (d.no_store) return refuse(d.must_understand ? reason::nostore_status : reason::nostore_no_store);
     // §5.2.1.5
     if (rules.client == client_directives::honour && parse_request_directives(request.header).no_store) {
         return refuse(reason::nostore_no_store);

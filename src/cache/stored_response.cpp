@@ -8,6 +8,8 @@
 #include "stored_fields.hpp"
 #include "vary.hpp"
 
+#include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace etagere::cache {
@@ -19,13 +21,25 @@ void derive_from(stored_response& into, const http::fields& header) {
         const auto text = header.find(id);
         return text ? http::parse_date(*text, into.response_time) : std::nullopt;
     };
-    into.directives = parse_response_directives(header);
+    into.directives = parse_response_directives(header, into.control);
+    // RFC 9111 §5.2.2.3: where the status is understood no-store does not count, where it is not nothing is stored.
+    if (into.directives.must_understand) into.directives.no_store = !is_understood(into.status);
     into.date = date_in(field_id::date);
     into.last_modified = date_in(field_id::last_modified);
     // RFC 9111 §5.3: what is no date, "0" above all, is in the past. §4.2.1: so are two of them.
     into.expires = header.count(field_id::expires) == 1 ? date_in(field_id::expires) : std::nullopt;
     into.expires_invalid = header.has(field_id::expires) && !into.expires;
+    if (!into.control.empty()) {  // RFC 9213 §2.2
+        into.expires.reset();
+        into.expires_invalid = false;
+    }
     into.etag = header.get(field_id::etag);
+}
+
+bool is_understood(int status) noexcept {
+    constexpr std::array statuses{200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405,
+                                  406, 410, 414, 415, 421, 422, 429, 431, 451, 500, 501, 502, 503, 504};
+    return std::ranges::find(statuses, status) != statuses.end();
 }
 
 seconds read_age(const http::fields& header) noexcept {
@@ -57,6 +71,7 @@ stored_response make_stored(const http::request_head& request, const http::respo
         // What the codec let in, add() lets in again.
         if (is_stored(field, rules)) std::ignore = made.header.add(field.name, field.value);
     }
+    made.control = governing_field(response.header, rules.targeted);
     made.selecting = selecting_fields(response.header, request.header, rules, digest);
     made.index();
     if (!made.date) {

@@ -73,6 +73,16 @@ validation judge_validation(const stored_response& r, const http::response_head&
     return std::ranges::find(errors, answer.status) != errors.end() ? validation::error : validation::changed;
 }
 
+bool head_confirms(const stored_response& r, const http::response_head& answer) noexcept {
+    const std::string_view tag = http::trim(answer.header.get(field_id::etag));
+    const auto modified = http::parse_date(answer.header.get(field_id::last_modified), r.response_time);
+    const bool same_length =
+        answer.declared_length < 0 || static_cast<std::uint64_t>(answer.declared_length) == r.body_size;
+    if (answer.status != 200 || r.status != 200 || !same_length) return false;
+    if (!tag.empty() && !r.etag.empty() && !r.own_etag) return same_tag(tag, r.etag);
+    return modified && modified == r.last_modified;
+}
+
 // RFC 9111 §3.2. All lines of a field that the 304 has take the place of all stored ones.
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time) {
@@ -99,6 +109,7 @@ stored_response freshen(const stored_response& r, const http::response_head& not
     if (!date || !http::parse_date(*date, response_time)) {
         fresh.header.set(field_id::date, http::format_date(std::chrono::floor<seconds>(response_time)));
     }
+    fresh.control = governing_field(fresh.header, rules.targeted);
     fresh.index();
     fresh.header.shrink();
     return fresh;

@@ -20,12 +20,16 @@ constexpr std::uint64_t most_dropped = std::uint64_t{256} * 1024;
 }  // namespace
 
 delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep)
+    : delivery(of, call, asked, keep, {&of.request_, of.route_, &of.flight_key()}) {}
+
+delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep, subject about)
     : of_(of),
       call_(call),
       head_(call.head()),
       asked_(asked),
       received_(of.state_.on().now().wall),
       keep_(keep),
+      about_(about),
       release_done_(of.state_.on().io()),
       held_too_long_(of.state_.on().deadlines(), [this] {
           if (released_ || releasing_) return;
@@ -44,7 +48,7 @@ net::task<void> delivery::run() {
     of_.record_.status = head_.status;
     tell_etag(head_.header.get(field_id::etag));
     if (hold()) {
-        held_too_long_.arm(of_.state_.on().now().steady + of_.rules().etag_max_hold);
+        held_too_long_.arm(of_.state_.on().now().steady + rules().etag_max_hold);
     } else {
         co_await release();
     }
@@ -56,33 +60,34 @@ net::task<void> delivery::run() {
 }
 
 void delivery::judge() {
-    const bool judged =
-        keep_ == keeping::yes || (keep_ == keeping::unless_head && of_.request_.verb != http::method::head);
+    const bool judged = keep_ == keeping::yes || keep_ == keeping::for_get ||
+                        (keep_ == keeping::unless_head && of_.request_.verb != http::method::head);
     if (!judged) return;
     if (keep_ == keeping::unless_head && head_.status == 304) {  // to the client's own condition
         of_.record_.why = reason::nostore_hit_for_miss;
         return;
     }
-    judged_ = cache::judge_storability(of_.request_, call_.head(), of_.rules(), received_);
+    judged_ = cache::judge_storability(*about_.request, call_.head(), rules(), received_);
     storing_ = judged_.store;
-    tagging_ = cache::wants_own_etag(of_.request_, head_, of_.rules());
+    if (keep_ == keeping::for_get) return;  // an unsafe request's record says what it did: invalidated
+    tagging_ = cache::wants_own_etag(of_.request_, head_, rules());
     if (!storing_) give_up_storing(judged_.why);
 }
 
 void delivery::give_up_storing(reason why) {
     storing_ = of_.record_.stored = false;
+    if (keep_ == keeping::for_get) return;
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(of_.flight_key(), of_.state_.on().now().steady,
-                                                of_.rules().hit_for_miss, why);
+        of_.state_.collapse().remember_not_kept(*about_.key, of_.state_.on().now().steady, rules().hit_for_miss, why);
     }
 }
 
 bool delivery::hold() const noexcept {
     if (keep_ == keeping::no || cache::is_stream(head_)) return false;
     if (!head_.body.has_body()) return storing_ || tagging_;
-    if (head_.body.how == http::framing::kind::length && head_.body.length > of_.rules().etag_max_body) return false;
+    if (head_.body.how == http::framing::kind::length && head_.body.length > rules().etag_max_body) return false;
     return storing_ || tagging_;
 }
 
@@ -106,8 +111,8 @@ net::task<bool> delivery::relay() {
 
 net::task<void> delivery::take(std::string_view piece) {
     const std::uint64_t size = bytes_.size() + piece.size();
-    if (storing_ && size > of_.rules().max_object) give_up_storing(reason::nostore_too_large);
-    const bool hold_on = !released_ && (storing_ || tagging_) && size <= of_.rules().etag_max_body;
+    if (storing_ && size > rules().max_object) give_up_storing(reason::nostore_too_large);
+    const bool hold_on = !released_ && (storing_ || tagging_) && size <= rules().etag_max_body;
     if (!hold_on && !released_) co_await release();
     if (!released_ || storing_) bytes_ += piece;
     if (released_ && !muted_) {
@@ -147,10 +152,10 @@ void delivery::add_cache_status() {
 }
 
 cache::precondition delivery::condition() const noexcept {
-    if (keep_ == keeping::no) return cache::precondition::proceed;
+    if (keep_ == keeping::no || keep_ == keeping::for_get) return cache::precondition::proceed;
     const std::string etag(head_.header.get(field_id::etag));
     const auto modified = http::parse_date(head_.header.get(field_id::last_modified), received_);
-    return cache::evaluate_preconditions(of_.request_, head_.status, etag, modified, of_.rules(), received_);
+    return cache::evaluate_preconditions(of_.request_, head_.status, etag, modified, rules(), received_);
 }
 
 net::task<void> delivery::send_condition_answer(cache::precondition condition) {
@@ -160,7 +165,7 @@ net::task<void> delivery::send_condition_answer(cache::precondition condition) {
     const bool tagged = head_.header.has(field_id::etag);
     for (const http::fields::entry f : head_.header) {
         const bool wanted = f.id == field_id::via || f.id == field_id::cache_status || f.id == field_id::set_cookie ||
-                            (out.status == 304 && cache::belongs_in_not_modified(f.id, tagged));
+                            (out.status == 304 && cache::belongs_in_not_modified(f, tagged));
         if (wanted) (void)out.header.add(f.name, f.value);
     }
     if (out.status == 412) out.body = http::framing::of_length(0);
@@ -184,7 +189,7 @@ net::task<void> delivery::release() {
     if (sent && !bytes_.empty()) sent = co_await of_.t_.send(bytes_);
     // The head of what is a stream, or may be one for its length is not known, goes out now. Others travel with their
     // first piece.
-    const bool streams = of_.rules().stream || cache::is_stream(head_) ||
+    const bool streams = rules().stream || cache::is_stream(head_) ||
                          (head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none);
     if (sent && (streams || releasing_)) sent = co_await of_.t_.flush();
     first_byte();
@@ -199,7 +204,7 @@ net::task<void> delivery::release() {
 }
 
 net::task<void> delivery::complete() {
-    if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(bytes_, head_.header, of_.rules());
+    if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(bytes_, head_.header, rules());
     if (!released_) {
         co_await send_whole();
         co_return;
@@ -213,8 +218,8 @@ net::task<void> delivery::complete() {
 
 void delivery::publish(const shared_bytes& body) {
     const store::object_ptr object =
-        keep(of_.state_, *of_.runtime_, *of_.route_, of_.flight_key(),
-             {&of_.request_, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
+        keep(of_.state_, *of_.runtime_, *about_.route, *about_.key,
+             {about_.request, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
     storing_ = false;
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.
     of_.record_.stored = object && object->keep_until > received_;

@@ -16,16 +16,25 @@ public:
     enum class keeping : std::uint8_t {
         yes,          // judged, and stored where it may be
         unless_head,  // likewise, but a HEAD was forwarded as HEAD: no body to store
+        for_get,      // the answer to a POST that is one to later GETs too
         no,           // relayed only
+    };
+    /// Whose answer is kept: that request's, under that route and key. They outlive the delivery.
+    struct subject {
+        const http::request_head* request = nullptr;
+        const routing::route* route = nullptr;
+        const std::string* key = nullptr;
     };
 
     delivery(exchange& of, upstream::call& call, moment asked, keeping keep);
+    delivery(exchange& of, upstream::call& call, moment asked, keeping keep, subject about);
 
     net::task<void> run();
 
 private:
     void judge();
     bool hold() const noexcept;
+    const cache::policy& rules() const noexcept { return about_.route->policy; }
     net::task<bool> relay();  // true: the body came to its end
     net::task<void> take(std::string_view piece);
     net::task<void> release();  // what is held goes out, the rest will stream
@@ -46,6 +55,7 @@ private:
     moment asked_;
     wall_time received_;
     keeping keep_;
+    subject about_;
 
     cache::storability judged_;
     bool storing_ = false;

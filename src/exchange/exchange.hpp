@@ -45,12 +45,17 @@ private:
     net::task<void> ask_origin();
     net::task<bool> validated(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<void> failed_at_origin(error_code ec);
+    /// RFC 9111 §4.3.5: the answer to a HEAD freshens what is stored, or shows that it is out of date.
+    void update_by_head(const http::response_head& answer, moment asked);
     net::task<bool> serve_on_error(cache::origin_failure how);
     net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
     void note(const upstream::call& call);
     net::task<void> pass();
     net::task<void> switch_protocols(upstream::call& call);
     void invalidate(const http::response_head& answer);
+    /// Where the answer to this POST is one to later GETs: their route, and the request and key to keep it under.
+    const routing::route* route_of_later_gets(const http::response_head& answer, http::request_head& as_get,
+                                              std::string& key) const;
 
     /// Answers from a stored response; false, and nothing was sent, where its body cannot be had.
     net::task<bool> serve(store::object_ptr object, reason why, seconds age, seconds ttl);

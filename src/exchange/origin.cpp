@@ -79,6 +79,7 @@ net::task<void> exchange::ask_origin() {
             const bool served = co_await serve_on_error(cache::origin_failure::error_status);
             if (served) co_return;
         }
+        if (!whole && chosen_ && request_.verb == http::method::head) update_by_head((*call)->head(), asked);
         delivery d(*this, **call, asked, whole ? delivery::keeping::yes : delivery::keeping::unless_head);
         co_await d.run();
         co_return;
@@ -128,6 +129,18 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
     co_return false;
 }
 
+void exchange::update_by_head(const http::response_head& answer, moment asked) {
+    if (state_.collapse().invalidated_since(key_, asked.steady)) return;
+    const moment now = state_.on().now();
+    if (!cache::head_confirms(chosen_->response, answer)) {
+        if (answer.status == 200) kept().erase(key_, now);
+        return;
+    }
+    cache::stored_response fresh = cache::freshen(chosen_->response, answer, rules(), asked.wall, now.wall);
+    const wall_time until = cache::keep_until(fresh, rules());
+    kept().freshen(key_, store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), now);
+}
+
 net::task<bool> exchange::serve_on_error(cache::origin_failure how) {
     const wall_time now = state_.on().now().wall;
     if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), how, now)) co_return false;
@@ -164,8 +177,34 @@ net::task<void> exchange::pass() {
         co_return;
     }
     invalidate((*call)->head());
-    delivery d(*this, **call, asked, delivery::keeping::no);
+    http::request_head as_get;
+    std::string key;
+    const routing::route* const kept_by = route_of_later_gets((*call)->head(), as_get, key);
+    if (kept_by == nullptr) {
+        delivery d(*this, **call, asked, delivery::keeping::no);
+        co_await d.run();
+        co_return;
+    }
+    // It invalidated what was there when it was asked, but is itself the news.
+    const moment since{asked.wall, state_.on().now().steady};
+    delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, &key});
     co_await d.run();
+}
+
+const routing::route* exchange::route_of_later_gets(const http::response_head& answer, http::request_head& as_get,
+                                                    std::string& key) const {
+    if (!cache::answers_later_gets(request_, answer, rules(), state_.on().now().wall)) return nullptr;
+    as_get = request_;
+    as_get.verb = http::method::get;
+    as_get.method_name = "GET";
+    as_get.body = http::framing::none();
+    const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;
+    const routing::route* const route = table.match(as_get);
+    if (route == nullptr || cache::classify(as_get, route->policy).what != cache::request_class::cacheable) {
+        return nullptr;
+    }
+    cache::make_key(key, route->name, as_get, route->policy, crypto::sha256_hex);
+    return route;
 }
 
 net::task<void> exchange::switch_protocols(upstream::call& call) {

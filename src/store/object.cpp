@@ -2,6 +2,8 @@
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/store/store.hpp"
 
+#include <tuple>
+
 namespace etagere::store {
 namespace {
 
@@ -31,7 +33,7 @@ object_ptr make_object(cache::stored_response response, shared_bytes body, wall_
     http::fields part;
     const bool has_etag = made->response.header.has(http::field_id::etag);
     for (const auto field : made->response.header) {
-        if (cache::belongs_in_not_modified(field.id, has_etag)) part.append(field.id, field.value);
+        if (cache::belongs_in_not_modified(field, has_etag)) std::ignore = part.add(field.name, field.value);
     }
     part.append(http::field_id::via, via);
     made->wire_not_modified = wire_head(304, part);

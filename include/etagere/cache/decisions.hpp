@@ -116,8 +116,8 @@ precondition evaluate_preconditions(const http::request_head& request, int statu
 /// The reason for an answer from the store: a fresh one that becomes a 304 or 412 has a reason of its own.
 reason served_as(reason why, precondition condition) noexcept;
 /// The fields of a 200 that its 304 carries too (RFC 9110 §15.4.5): ETag byte for byte, Date, Cache-Control,
-/// Content-Location, Expires, Vary, and Last-Modified where there is no ETag.
-bool belongs_in_not_modified(http::field_id id, bool has_etag) noexcept;
+/// Content-Location, Expires, Vary, and Last-Modified where there is no ETag; and the targeted forms of Cache-Control.
+bool belongs_in_not_modified(const http::fields::entry& field, bool has_etag) noexcept;
 
 // ---------------------------------------------------------------- asking the origin
 
@@ -141,6 +141,10 @@ validation judge_validation(const stored_response& r, const http::response_head&
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time);
 
+/// RFC 9111 §4.3.5: a 200 to HEAD speaks of the stored 200 to GET where validators and length agree: freshen() it.
+/// Where they differ, the stored one is out of date.
+bool head_confirms(const stored_response& r, const http::response_head& answer) noexcept;
+
 // ---------------------------------------------------------------- keeping the answer (RFC 9111 §3)
 
 struct storability {
@@ -152,6 +156,10 @@ struct storability {
 /// On the head alone: before the body is read. `body.length` beyond max_object is nostore_too_large.
 storability judge_storability(const http::request_head& request, const http::response_head& response,
                               const policy& rules, wall_time now);
+/// RFC 9110 §9.3.3: the answer to this POST may be kept as the answer to later GETs of the same target: it says that it
+/// is that (Content-Location) and for how long. Whether it is kept then is judge_storability()'s to say.
+bool answers_later_gets(const http::request_head& request, const http::response_head& response, const policy& rules,
+                        wall_time now);
 /// Takes over what may be kept: drops Set-Cookie, X-Request-Id, X-Runtime, Age (kept as a number), Connection-bound and
 /// other per-answer fields; adds Date where the origin sent none (RFC 9110 §6.6.1). Indexed. `digest` as for
 /// make_key().

@@ -4,6 +4,9 @@
 #include "etagere/http/fields.hpp"
 
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace etagere::cache {
 
@@ -25,9 +28,15 @@ struct response_directives {
     bool must_understand = false;
     bool no_transform = false;
     bool immutable = false;
-    bool seen = false;  // there was a Cache-Control field
+    bool seen = false;  // there was such a field
 };
-response_directives parse_response_directives(const http::fields& header);
+/// Of the field called `control`: "" for Cache-Control, which is read leniently; any other is a targeted field, whose
+/// value is a strict dictionary (RFC 9213 §2.1).
+response_directives parse_response_directives(const http::fields& header, std::string_view control = {});
+
+/// The field that says how to cache: the first of `targeted` that is there, is a dictionary and has a member; "" where
+/// that is Cache-Control. What stands below it counts for nothing, nor does Expires (RFC 9213 §2.2).
+std::string_view governing_field(const http::fields& header, std::span<const std::string> targeted);
 
 struct request_directives {
     std::int64_t max_age = absent;

@@ -34,7 +34,7 @@ struct stored_response {
     seconds age_value{0};     // Age field as received (RFC 9111 §5.1); not in `header`, and needed after a restart
     std::uint64_t body_size = 0;
     bool always_validate = false;  // kept by a route rule on the condition that the origin is asked every time
-    std::string control;           // lower-case name of the field that governs it (RFC 9213); "" for Cache-Control
+    std::string control;           // name of the field that governs it (RFC 9213); "" for Cache-Control
     bool own_etag = false;         // the ETag in `header` was made by us: good for clients, never sent to the origin
 
     // ---- derived

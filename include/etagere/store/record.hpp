@@ -19,7 +19,7 @@ namespace etagere::store::record {
 
 /// Goes into every record and into the names of records. A record of another version is no error: a rolling deployment
 /// has both for a while.
-inline constexpr std::uint16_t format_version = 1;
+inline constexpr std::uint16_t format_version = 2;
 
 using digest = std::array<unsigned char, 32>;
 /// HMAC-SHA-256; injected, because the pure core has no OpenSSL.

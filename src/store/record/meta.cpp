@@ -22,7 +22,7 @@ std::string_view text(reader& in) noexcept {
 // says.
 constexpr std::int64_t latest_time = 253'402'300'799'999;
 constexpr std::int64_t latest_age = std::int64_t{1} << 31U;  // RFC 9111 §1.2.2
-constexpr std::size_t smallest_variant = 55;
+constexpr std::size_t smallest_variant = 59;
 
 void put_time(std::string& out, wall_time t) {
     put_int(out, std::clamp<std::int64_t>(t.time_since_epoch().count(), 0, latest_time));
@@ -42,6 +42,7 @@ void put_variant(std::string& out, const variant& v) {
     put_int(out, r.age_value.count());  // not in the header any more: make_stored() took it out
     put_int(out, r.body_size);
     put_text(out, v.entity);
+    put_text(out, r.control);
     put_int(out, static_cast<std::uint32_t>(r.selecting.size()));
     for (const auto& s : r.selecting) {
         put_text(out, s.name);
@@ -72,6 +73,7 @@ bool read_variant(reader& in, variant& v) {
     const std::int64_t age = in.number<std::int64_t>();
     r.body_size = in.number<std::uint64_t>();
     v.entity = text(in);
+    r.control = text(in);
     const auto selectors = in.number<std::uint32_t>();
     if (!plausible(in, selectors, 5) || r.status < 200 || r.status > 999) return false;
     r.selecting.reserve(selectors);

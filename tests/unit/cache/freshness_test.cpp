@@ -233,7 +233,7 @@ TEST_P(ServeOnError, WithinTheWindow) {
     policy rules;
     rules.stale_if_error = GetParam().route;
     const stored_response r = stored({{"Cache-Control", GetParam().cache_control}, {"ETag", "\"a\""}});
-    EXPECT_EQ(may_serve_on_error(r, rules, t0 + GetParam().later), GetParam().serve);
+    EXPECT_EQ(may_serve_on_error(r, rules, origin_failure::error_status, t0 + GetParam().later), GetParam().serve);
 }
 
 // B61, S229

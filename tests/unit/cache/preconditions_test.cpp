@@ -104,13 +104,16 @@ TEST(NotModified, CarriesWhatTheRfcNames) {
     using http::field_id;
     for (const auto id : {field_id::etag, field_id::date, field_id::cache_control, field_id::content_location,
                           field_id::expires, field_id::vary}) {
-        EXPECT_TRUE(belongs_in_not_modified(id, true)) << http::canonical_name(id);
+        EXPECT_TRUE(belongs_in_not_modified({id, http::canonical_name(id), ""}, true)) << http::canonical_name(id);
     }
-    for (const auto id : {field_id::content_type, field_id::content_encoding, field_id::server, field_id::other}) {
-        EXPECT_FALSE(belongs_in_not_modified(id, true)) << http::canonical_name(id);
+    for (const auto id : {field_id::content_type, field_id::content_encoding, field_id::server}) {
+        EXPECT_FALSE(belongs_in_not_modified({id, http::canonical_name(id), ""}, true)) << http::canonical_name(id);
     }
-    EXPECT_FALSE(belongs_in_not_modified(field_id::last_modified, true));
-    EXPECT_TRUE(belongs_in_not_modified(field_id::last_modified, false));
+    EXPECT_FALSE(belongs_in_not_modified({field_id::last_modified, "Last-Modified", ""}, true));
+    EXPECT_TRUE(belongs_in_not_modified({field_id::last_modified, "Last-Modified", ""}, false));
+    EXPECT_TRUE(belongs_in_not_modified({field_id::cdn_cache_control, "CDN-Cache-Control", ""}, true));
+    EXPECT_TRUE(belongs_in_not_modified({field_id::other, "Etagere-Cache-Control", ""}, true));
+    EXPECT_FALSE(belongs_in_not_modified({field_id::other, "Etagere-Cache", ""}, true));
 }
 
 }  // namespace

@@ -66,10 +66,13 @@ INSTANTIATE_TEST_SUITE_P(
                   200,
                   {{"Cache-Control", "public, max-age=60"}, {"Cache-Control", "No-Store"}},
                   reason::nostore_no_store},
-        keep_case{"NoStoreBeatsMustUnderstand",
-                  200,
+        // RFC 9111 §5.2.2.3: no-store is for caches that do not know the status
+        keep_case{
+            "MustUnderstandLiftsIt", 200, {{"Cache-Control", "no-store, must-understand, max-age=60"}}, reason::none},
+        keep_case{"MustUnderstandAndUnknown",
+                  299,
                   {{"Cache-Control", "no-store, must-understand, max-age=60"}},
-                  reason::nostore_no_store},
+                  reason::nostore_status},
         keep_case{"ClientsNoStore",
                   200,
                   max_age,

@@ -246,7 +246,7 @@ TEST(Freshen, NoStoreInA304EndsIt) {
     EXPECT_EQ(keep_until(r, policy{}), r.response_time);
     EXPECT_EQ(decide_reuse(&r, false, make_request(), policy{}, t0 + 10s).what, reuse_action::fetch);
     EXPECT_FALSE(may_answer_others(r, policy{}));
-    EXPECT_FALSE(may_serve_on_error(r, policy{.stale_if_error = 60s}, t0 + 10s));
+    EXPECT_FALSE(may_serve_on_error(r, policy{.stale_if_error = 60s}, origin_failure::error_status, t0 + 10s));
 }
 
 }  // namespace

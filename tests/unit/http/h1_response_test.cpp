@@ -223,6 +223,28 @@ INSTANTIATE_TEST_SUITE_P(
                     refused{"S127", "HTTP/1.1 200 OK\r\nX: " + std::string(40'000, 'v'), "upstream_head_too_large"},
                     refused{"S127", "HTTP/1.1 200 " + std::string(40'000, 'v'), "upstream_head_too_large"}));
 
+// RFC 9112 §6.3: what is not chunked in the end goes on to the close. Only where asked for, and never a coding that is
+// known: its bytes would be taken for the content.
+TEST(H1Response, AForeignCodingIsReadToTheCloseWhereThatIsAllowed) {
+    head_limits lenient;
+    lenient.foreign_codings = true;
+    const auto verdict_of = [&](std::initializer_list<std::string_view> lines) {
+        return verdict(response(ok_with(lines), get, lenient).taken);
+    };
+    const auto foreign = response(ok_with({"Transfer-Encoding: frob"}), get, lenient);
+    ASSERT_EQ(verdict(foreign.taken), "ok");
+    EXPECT_EQ(foreign.head.body, framing::until_close());
+    EXPECT_FALSE(foreign.head.keep_alive);
+    EXPECT_FALSE(foreign.head.header.has(field_id::transfer_encoding));
+    EXPECT_EQ(response(ok_with({"Transfer-Encoding: chunked"}), get, lenient).head.body, framing::chunked());
+    for (const auto* coding :
+         {"gzip", "x-gzip", "deflate", "compress", "identity", "chunked, frob", "frob, chunked", "frob;q=1", ""}) {
+        EXPECT_EQ(verdict_of({std::string("Transfer-Encoding: ") + coding}), "upstream_bad_response") << coding;
+    }
+    EXPECT_EQ(verdict_of({"Transfer-Encoding: frob", "Content-Length: 5"}), "upstream_bad_response");
+    EXPECT_EQ(verdict_of({"Transfer-Encoding: frob", "Transfer-Encoding: chunked"}), "upstream_bad_response");
+}
+
 TEST(H1Response, TooManyFieldsAreTooLarge) {
     head_limits limits;
     limits.fields = 1;
