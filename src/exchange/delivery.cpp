@@ -20,7 +20,7 @@ constexpr std::uint64_t most_dropped = std::uint64_t{256} * 1024;
 }  // namespace
 
 delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep)
-    : delivery(of, call, asked, keep, {&of.request_, of.route_, &of.flight_key()}) {}
+    : delivery(of, call, asked, keep, {&of.request_, of.route_, of.flight_key()}) {}
 
 delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep, subject about)
     : of_(of),
@@ -29,7 +29,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
       asked_(asked),
       received_(of.state_.on().now().wall),
       keep_(keep),
-      about_(about),
+      about_(std::move(about)),
       release_done_(of.state_.on().io()),
       held_too_long_(of.state_.on().deadlines(), [this] {
           if (released_ || releasing_) return;
@@ -80,7 +80,7 @@ void delivery::give_up_storing(reason why) {
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(*about_.key, of_.state_.on().now().steady, rules().hit_for_miss, why);
+        of_.state_.collapse().remember_not_kept(about_.key, of_.state_.on().now().steady, rules().hit_for_miss, why);
     }
 }
 
@@ -218,7 +218,7 @@ net::task<void> delivery::complete() {
 
 void delivery::publish(const shared_bytes& body) {
     const store::object_ptr object =
-        keep(of_.state_, *of_.runtime_, *about_.route, *about_.key,
+        keep(of_.state_, *of_.runtime_, *about_.route, about_.key,
              {about_.request, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
     storing_ = false;
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.

@@ -19,11 +19,11 @@ public:
         for_get,      // the answer to a POST that is one to later GETs too
         no,           // relayed only
     };
-    /// Whose answer is kept: that request's, under that route and key. They outlive the delivery.
+    /// Whose answer is kept: that request's, under that route and key. Request and route outlive the delivery.
     struct subject {
         const http::request_head* request = nullptr;
         const routing::route* route = nullptr;
-        const std::string* key = nullptr;
+        std::string key;
     };
 
     delivery(exchange& of, upstream::call& call, moment asked, keeping keep);

@@ -45,8 +45,7 @@ private:
     net::task<void> ask_origin();
     net::task<bool> validated(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<void> failed_at_origin(error_code ec);
-    /// RFC 9111 §4.3.5: the answer to a HEAD freshens what is stored, or shows that it is out of date.
-    void update_by_head(const http::response_head& answer, moment asked);
+    net::task<bool> freshened(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<bool> serve_on_error(cache::origin_failure how);
     net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
     void note(const upstream::call& call);

@@ -59,7 +59,8 @@ net::task<void> exchange::ask_origin() {
         if (whole) {
             cache::strip_conditions(head.header);
             if (validating) cache::add_validators(head.header, chosen_->response);
-            if (head.verb == http::method::head) {  // HEAD fills the cache as GET does
+            // HEAD fills the cache as GET does. Where there is something to confirm, its own answer can do that.
+            if (head.verb == http::method::head && !validating) {
                 head.verb = http::method::get;
                 head.method_name = "GET";
             }
@@ -79,8 +80,9 @@ net::task<void> exchange::ask_origin() {
             const bool served = co_await serve_on_error(cache::origin_failure::error_status);
             if (served) co_return;
         }
-        if (!whole && chosen_ && request_.verb == http::method::head) update_by_head((*call)->head(), asked);
-        delivery d(*this, **call, asked, whole ? delivery::keeping::yes : delivery::keeping::unless_head);
+        const bool without_body = validating && request_.verb == http::method::head;
+        delivery d(*this, **call, asked,
+                   whole && !without_body ? delivery::keeping::yes : delivery::keeping::unless_head);
         co_await d.run();
         co_return;
     }
@@ -90,29 +92,7 @@ net::task<void> exchange::ask_origin() {
 net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, moment asked) {
     switch (cache::judge_validation(chosen_->response, call->head())) {
         case cache::validation::freshened: {
-            const wall_time received = state_.on().now().wall;
-            cache::stored_response fresh =
-                cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
-            call.reset();  // the connection is free for others while this client is served
-            const wall_time until = cache::keep_until(fresh, rules());
-            const store::object_ptr object =
-                store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
-            const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
-            record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
-            record_.why = reason::revalidated;
-            lead_.finish(cache::may_answer_others(object->response, rules())
-                             ? outcome{outcome::kind::published, object, reason::revalidated, {}}
-                             : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
-            const seconds age = cache::current_age(object->response, received);
-            const seconds ttl = cache::freshness_lifetime(object->response, rules()) - age;
-            const bool sent = co_await serve(object, reason::revalidated, age, ttl);
-            if (!sent) {  // still good, says the origin, but its body is gone: a 304 must never become an empty 200
-                          // (B98)
-                record_.why = reason::miss_evicted_body;
-                record_.found = observe::looked_up::nothing;
-                record_.freshened = false;
-                in_full_ = true;
-            }
+            const bool sent = co_await freshened(call, asked);
             co_return sent;
         }
         case cache::validation::unrelated:
@@ -125,20 +105,43 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
         }
         case cache::validation::changed: break;
     }
+    if (request_.verb == http::method::head) {  // RFC 9111 §4.3.5
+        if (cache::head_confirms(chosen_->response, call->head())) {
+            const bool sent = co_await freshened(call, asked);
+            co_return sent;
+        }
+        // The news has no body: the next GET fetches it.
+        if (call->head().status == 200) kept().erase(key_, state_.on().now());
+        lead_.finish({});
+    }
     record_.why = reason::revalidated_changed;
     co_return false;
 }
 
-void exchange::update_by_head(const http::response_head& answer, moment asked) {
-    if (state_.collapse().invalidated_since(key_, asked.steady)) return;
-    const moment now = state_.on().now();
-    if (!cache::head_confirms(chosen_->response, answer)) {
-        if (answer.status == 200) kept().erase(key_, now);
-        return;
-    }
-    cache::stored_response fresh = cache::freshen(chosen_->response, answer, rules(), asked.wall, now.wall);
+/// The origin has confirmed what is stored, by a 304 or by the head of the same: its fields are renewed, and it is
+/// sent.
+net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, moment asked) {
+    const wall_time received = state_.on().now().wall;
+    cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
+    call.reset();  // the connection is free for others while this client is served
     const wall_time until = cache::keep_until(fresh, rules());
-    kept().freshen(key_, store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), now);
+    const store::object_ptr object = store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
+    const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
+    record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
+    record_.why = reason::revalidated;
+    lead_.finish(cache::may_answer_others(object->response, rules())
+                     ? outcome{outcome::kind::published, object, reason::revalidated, {}}
+                     : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
+    const seconds age = cache::current_age(object->response, received);
+    const seconds ttl = cache::freshness_lifetime(object->response, rules()) - age;
+    const bool sent = co_await serve(object, reason::revalidated, age, ttl);
+    if (!sent) {  // still good, says the origin, but its body is gone: a 304 must never become an empty 200 (B98)
+        record_.why = reason::miss_evicted_body;
+        record_.found = observe::looked_up::nothing;
+        record_.freshened = false;
+        in_full_ = true;
+    }
+    co_return sent;
 }
 
 net::task<bool> exchange::serve_on_error(cache::origin_failure how) {
@@ -187,7 +190,7 @@ net::task<void> exchange::pass() {
     }
     // It invalidated what was there when it was asked, but is itself the news.
     const moment since{asked.wall, state_.on().now().steady};
-    delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, &key});
+    delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, key});
     co_await d.run();
 }
 

@@ -57,8 +57,8 @@ bool is_interim(const response_head& head) noexcept {
 result<void> judge_framing(const head_fields& own, method answers, bool foreign_codings, response_head& out) {
     const bool coded = own.transfer_encodings != 0;
     const bool readable = own.chunked || (foreign_codings && own.foreign_coding);
-    if (own.bad_length || (coded && (own.transfer_encodings > 1 || !readable || own.content_length ||
-                                     out.protocol == version::http10))) {
+    if (own.bad_length ||
+        (coded && (own.transfer_encodings > 1 || !readable || own.content_length || out.protocol == version::http10))) {
         return fail(errc::upstream_bad_response);
     }
     const std::uint64_t length = own.content_length.value_or(0);
@@ -110,7 +110,8 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
     out.keep_alive = !own.close && (out.protocol == version::http11 || own.keep_alive);
     own.erase_named(out.header);
     if (out.status == 101) out.upgrade.assign(own.usable_upgrade());
-    if (const auto ok = judge_framing(own, answers, limits.foreign_codings, out); !ok) return std::unexpected(ok.error());
+    if (const auto ok = judge_framing(own, answers, limits.foreign_codings, out); !ok)
+        return std::unexpected(ok.error());
     return raw.text.size();
 }
 
