@@ -134,8 +134,8 @@ wall_time keep_until(const stored_response& r, const policy& rules) noexcept {
     if (must_forget(r, rules)) return r.response_time;
     const milliseconds fresh_for = std::max<milliseconds>(0ms, freshness_lifetime(r, rules) - corrected_initial_age(r));
     const seconds revival = can_validate(r) ? rules.validate_for : 0s;
-    const seconds afterwards =
-        std::max({revival, stale_while_revalidate_window(r, rules), stale_if_error_window(r, rules, origin_failure::no_answer)});
+    const seconds afterwards = std::max(
+        {revival, stale_while_revalidate_window(r, rules), stale_if_error_window(r, rules, origin_failure::no_answer)});
     return r.response_time + fresh_for + afterwards;
 }
 

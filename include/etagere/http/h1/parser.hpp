@@ -14,8 +14,8 @@ struct head_limits {
     std::size_t header_bytes = std::size_t{32} * 1024;  // request or status line and fields together
     std::size_t fields = 100;
     std::size_t target_bytes = std::size_t{8} * 1024;
-    /// Responses: a transfer coding that nobody knows is passed on as it is, up to the close of the connection (RFC 9112
-    /// §6.3 frames it so). False refuses it: what it does to the bytes nobody knows either.
+    /// Responses: a transfer coding that nobody knows is passed on as it is, up to the close of the connection (RFC
+    /// 9112 §6.3 frames it so). False refuses it: what it does to the bytes nobody knows either.
     bool foreign_codings = false;
     bool keep_underscores = false;  // names with '_' are dropped: Rack reads X_A and X-A as one
 };
