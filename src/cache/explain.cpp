@@ -86,9 +86,12 @@ void ask(explanation& e, const stored_response* chosen, const http::request_head
     if (known.in_flight && rules.collapse && !alone) {
         e.then.push_back({event::leader_answered, reason::collapsed_local});
     }
-    const bool stands_in = chosen != nullptr && may_serve_on_error(*chosen, rules, now);
-    if (stands_in) e.then.push_back({event::error_status, reason::hit_stale_error});
-    e.then.push_back({event::no_answer, stands_in ? reason::hit_stale_error : reason::failed});
+    const auto stands_in = [&](origin_failure how) {
+        return chosen != nullptr && may_serve_on_error(*chosen, rules, how, now);
+    };
+    if (stands_in(origin_failure::error_status)) e.then.push_back({event::error_status, reason::hit_stale_error});
+    e.then.push_back(
+        {event::no_answer, stands_in(origin_failure::no_answer) ? reason::hit_stale_error : reason::failed});
 }
 
 course course_of(reuse_action a) noexcept {
@@ -140,7 +143,8 @@ freshness freshness_of(const stored_response& r, const policy& rules, wall_time 
     f.fresh_for = find_lifetime(r, rules);
     f.ttl = f.fresh_for.value - f.age;
     f.while_revalidate = stale_while_revalidate_window(r, rules);
-    f.if_error = stale_if_error_window(r, rules);
+    f.if_error = stale_if_error_window(r, rules, origin_failure::error_status);
+    f.if_unreachable = stale_if_error_window(r, rules, origin_failure::no_answer);
     f.stale_forbidden = stale_forbidden(r, rules);
     f.can_validate = can_validate(r);
     return f;

@@ -155,11 +155,12 @@ std::vector<rule> describe(const policy& p) {
 }
 
 std::string words(const lifetime& l, const stored_response& r) {
+    const std::string governing = r.control.empty() ? "Cache-Control" : r.control;
     std::string out;
     switch (l.from) {
         case lifetime_source::none: return "nobody gives it a lifetime";
-        case lifetime_source::s_maxage: out = "s-maxage of Cache-Control"; break;
-        case lifetime_source::max_age: out = "max-age of Cache-Control"; break;
+        case lifetime_source::s_maxage: out = "s-maxage of " + governing; break;
+        case lifetime_source::max_age: out = "max-age of " + governing; break;
         case lifetime_source::expires: out = "Expires less Date"; break;
         case lifetime_source::expires_invalid: out = "Expires is no date, so it is in the past"; break;
         case lifetime_source::route_override: out = "lifetime.default of the route, which overrides"; break;

@@ -88,6 +88,7 @@ void add_freshness(json_writer& json, const cache::stored_response& r, const cac
     json.member("lifetime_from", cache::words(f.fresh_for, r));
     json.member("stale_while_revalidate_s", f.while_revalidate.count());
     json.member("stale_if_error_s", f.if_error.count());
+    json.member("stale_if_unreachable_s", f.if_unreachable.count());
     json.member("stale_forbidden", f.stale_forbidden);
     json.member("can_validate", f.can_validate);
     json.member("always_validate", r.always_validate);

@@ -86,6 +86,7 @@ struct freshness {
     lifetime fresh_for;
     seconds while_revalidate{0};  // windows after that, the origin's or the route's
     seconds if_error{0};
+    seconds if_unreachable{0};
     bool stale_forbidden = false;
     bool can_validate = false;
 };

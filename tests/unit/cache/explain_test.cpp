@@ -224,6 +224,11 @@ INSTANTIATE_TEST_SUITE_P(
     Examples, LifetimeSource,
     ::testing::Values(
         source_case{"SMaxage", {{"Cache-Control", "s-maxage=5, max-age=9"}}, lifetime_source::s_maxage, 5s, "s-maxage"},
+        source_case{"Targeted",
+                    {{"Cache-Control", "max-age=9"}, {"CDN-Cache-Control", "max-age=7"}},
+                    lifetime_source::max_age,
+                    7s,
+                    "max-age of CDN-Cache-Control"},
         source_case{"MaxAge", {{"Cache-Control", "max-age=9"}}, lifetime_source::max_age, 9s, "max-age of"},
         source_case{"Capped", {{"Cache-Control", "max-age=7200"}}, lifetime_source::max_age, 3600s, "lifetime.max"},
         source_case{
