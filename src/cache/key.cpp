@@ -117,9 +117,15 @@ void make_key(std::string& out, std::string_view route, const http::request_head
 
 void make_search_key(std::string& out, std::string_view route, const http::request_head& request,
                      const search_variance& rule, const policy& rules, credential_digest digest) {
-    std::string target;
-    append_simplified_target(target, request.target, rule);
-    write_key(out, route, request, rules, digest, [&](std::string& to) { append_key_target(to, target, rules.query); });
+    write_key(out, route, request, rules, digest, [&](std::string& to) {
+        if (!rules.query.sort && rules.query.ignore.empty()) {
+            append_simplified_target(to, request.target, rule);
+            return;
+        }
+        std::string target;
+        append_simplified_target(target, request.target, rule);
+        append_key_target(to, target, rules.query);
+    });
 }
 
 }  // namespace etagere::cache

@@ -114,29 +114,29 @@ net::task<void> exchange::look_up() {
 }
 
 bool exchange::look_here(const std::string& key, search_rule rule) {
-    key_ = key;
-    rule_ = std::move(rule);
+    stand_for(key, std::move(rule));
     take(kept().peek(key_, state_.on().now()));
     decide();
     return found_.set != nullptr;
 }
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
-    key_ = key;
-    rule_ = std::move(rule);
+    stand_for(key, std::move(rule));
     result<store::found> loaded = co_await load(kept(), state_.on(), key_);
     if (!loaded || !loaded->set) co_return;
     take(std::move(*loaded));
     decide();
 }
 
+void exchange::stand_for(const std::string& key, search_rule rule) {
+    key_ = key;
+    rule_ = std::move(rule);
+    flight_key_ = rule_ ? search_flight(key_, *rule_) : key_;
+}
+
 void exchange::take(store::found found) {
     found_ = std::move(found);
     if (rule_) restrict_to(found_, *rule_);
-}
-
-std::string exchange::flight_key() const {
-    return rule_ ? search_flight(key_, *rule_) : key_;
 }
 
 void exchange::decide() {

@@ -30,10 +30,11 @@ private:
     /// What memory has under that key, for which the request stands from here on. False: nothing.
     bool look_here(const std::string& key, search_rule rule);
     net::task<void> look_further(const std::string& key, search_rule rule);
+    void stand_for(const std::string& key, search_rule rule);
     void take(store::found found);
     void decide();
     /// Those who are equivalent by one rule fly together, apart from those who know of no rule.
-    std::string flight_key() const;
+    const std::string& flight_key() const noexcept { return flight_key_; }
     net::task<next> from_store();
     net::task<next> join_others();
     net::task<bool> serve_collapsed(const outcome& result);
@@ -76,6 +77,7 @@ private:
     std::string exact_key_;   // of the target as it came
     search_rule rule_;        // what made the difference; null: nothing did
     std::string search_key_;  // by the rule that is known for the path; "" without
+    std::string flight_key_;
 
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without

@@ -1,5 +1,6 @@
 // On the way of a hit nothing is allocated: this binary counts.
 #include "etagere/cache/key.hpp"
+#include "etagere/cache/search_variance.hpp"
 
 #include "unit/cache/support.hpp"
 
@@ -109,6 +110,22 @@ TEST(Allocation, NorDoesChoosingAmongTwentyVariantsByTwelveFields) {
     int chosen = -1;
     EXPECT_EQ(allocations_of([&] { chosen = select_variant(variants, request, rules); }), 0U);
     EXPECT_EQ(chosen, 19);
+}
+
+TEST(Allocation, NorDoesLookingForWhatEquivalentRequestsShare) {
+    const http::fields said = make_fields({{"No-Vary-Search", "key-order, params=(\"utm_source\" \"utm_campaign\")"}});
+    const search_variance rule = find_search_variance(said).value();
+    const auto request = make_request({}, "GET", "/products?page=2&utm_source=newsletter&category=shoes&a=1&b=%2F");
+    const policy rules;
+    std::string key;
+    bool carried = false;
+    const auto look = [&] {
+        make_search_key(key, "products", request, rule, rules, nullptr);
+        carried = carries(said, rule);
+    };
+    look();
+    EXPECT_EQ(allocations_of(look), 0U);
+    EXPECT_TRUE(carried);
 }
 
 TEST(Allocation, NorDoesAKeyInABufferThatHeldOneBefore) {
