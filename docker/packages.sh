@@ -19,11 +19,12 @@ set -eu
 
 packages() {
     case "$1" in
-        runtime)  echo libfmt9 libspdlog1.10 libssl3 libyaml-cpp0.7 libmemcached11 ca-certificates ;;
+        runtime)  echo libfmt9 libspdlog1.10 libssl3 libyaml-cpp0.7 libmemcached11 \
+                       zlib1g libbrotli1 libzstd1 ca-certificates ;;
         build)    echo clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build libstdc++-12-dev \
                        libboost1.81-dev libfmt-dev libspdlog-dev libssl-dev libyaml-cpp-dev libmemcached-dev \
-                       libxxhash-dev libcli11-dev ca-certificates ;;
-        test)     echo libgtest-dev libgmock-dev memcached python3 ccache git ;;
+                       libxxhash-dev libcli11-dev zlib1g-dev libbrotli-dev libzstd-dev ca-certificates ;;
+        test)     echo libgtest-dev libgmock-dev memcached python3 brotli zstd ccache git ;;
         lint)     echo clang-format-19 clang-tidy-19 python3 ;;
         coverage) echo llvm-19 ;;
         apps)     packages rails; packages go; echo memcached python3 ;;

@@ -17,13 +17,14 @@ MAY_USE = {
     "settings": "base",
     "routing": "base http cache settings",
     "crypto": "base",
+    "coding": "base http",
     "observe": "base http",
     "store": "base http cache crypto observe",
     "net": "base http",
     "upstream": "base http net observe",
-    "exchange": "base http cache settings routing crypto observe store net upstream",
-    "admin": "base http cache settings routing crypto observe store net upstream exchange",
-    "app": "base http cache settings routing crypto observe store net upstream exchange admin",
+    "exchange": "base http cache settings routing crypto coding observe store net upstream",
+    "admin": "base http cache settings routing crypto coding observe store net upstream exchange",
+    "app": "base http cache settings routing crypto coding observe store net upstream exchange admin",
 }
 MAY_USE = {room: {room, *used.split()} for room, used in MAY_USE.items()}
 
@@ -32,7 +33,7 @@ PURE_ROOMS = {"base", "http", "cache", "settings", "routing"}
 PURE_FILES = re.compile(r"^store/record")
 BEAST_ALLOWED = re.compile(r"^http/h1/")  # sources only; Beast's buffers are Asio's (boost/asio/buffer.hpp)
 IMPURE_INCLUDES = re.compile(
-    r"^(boost/(asio|beast)[/.]|openssl/|libmemcached|yaml-cpp/|spdlog/|thread$|mutex$|shared_mutex$|atomic$|"
+    r"^(boost/(asio|beast)[/.]|openssl/|libmemcached|yaml-cpp/|spdlog/|zlib\.h$|brotli/|zstd\.h$|thread$|mutex$|shared_mutex$|atomic$|"
     r"condition_variable$|fstream$|iostream$|sys/|unistd\.h$|netinet/|pthread\.h$)")
 BEAST_INCLUDES = re.compile(r"^boost/(beast/(http|core)/|asio/buffer\.hpp$)")
 IMPURE_WORDS = re.compile(

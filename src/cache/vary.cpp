@@ -2,6 +2,7 @@
 
 #include "etagere/cache/decisions.hpp"
 #include "etagere/http/lists.hpp"
+#include "etagere/http/preference.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,38 +40,7 @@ template <class F> void for_each_line(const http::fields& in, std::string_view n
 
 // ---------------------------------------------------------------- preferences: Accept-Encoding, Accept-Language
 
-// One member with its weight (RFC 9110 §12.4.2), in thousandths.
-struct preference {
-    std::string_view name;
-    unsigned weight = 1000;
-};
-
-// qvalue: "0" or "1" with up to three decimals, never above 1.
-std::optional<unsigned> parse_weight(std::string_view text) noexcept {
-    if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
-    if (text.size() > 1 && text[1] != '.') return std::nullopt;
-    unsigned weight = text[0] == '1' ? 1000 : 0;
-    unsigned unit = 100;
-    for (const char c : text.substr(std::min<std::size_t>(2, text.size()))) {
-        if (c < '0' || c > '9') return std::nullopt;
-        weight += unit * static_cast<unsigned>(c - '0');
-        unit /= 10;
-    }
-    return weight <= 1000 ? std::optional(weight) : std::nullopt;
-}
-
-std::optional<preference> parse_preference(std::string_view member) noexcept {
-    const auto semicolon = member.find(';');
-    preference p{.name = http::trim(member.substr(0, semicolon))};
-    if (!http::is_token(p.name)) return std::nullopt;
-    if (semicolon == std::string_view::npos) return p;
-    std::string_view weight = http::trim(member.substr(semicolon + 1));
-    if (!weight.starts_with("q=") && !weight.starts_with("Q=")) return std::nullopt;
-    const auto value = parse_weight(weight.substr(2));
-    if (!value) return std::nullopt;
-    p.weight = *value;
-    return p;
-}
+using http::preference;
 
 // In one spelling; 1 is not written.
 void append_weight(std::pmr::string& out, unsigned weight) {
@@ -97,7 +67,7 @@ bool append_preferences(std::pmr::string& out, const http::fields& request, std:
     bool ok = true;
     for_each_line(request, name, [&](std::string_view line) {
         while (const auto text = http::next_member(line)) {
-            const auto p = parse_preference(*text);
+            const auto p = http::parse_preference(*text);
             ok = ok && p && count < members.size() &&
                  std::none_of(
                      members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count),
