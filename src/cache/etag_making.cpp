@@ -22,8 +22,8 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view start) no
 
 }  // namespace
 
-bool is_stream(const http::response_head& response) noexcept {
-    const std::string_view type = response.header.get(field_id::content_type);
+bool is_stream(const http::fields& header) noexcept {
+    const std::string_view type = header.get(field_id::content_type);
     const std::string_view essence = http::trim(type.substr(0, type.find(';')));
     if (std::ranges::any_of(stream_types, [essence](std::string_view t) { return http::iequals(essence, t); })) {
         return true;
@@ -33,7 +33,7 @@ bool is_stream(const http::response_head& response) noexcept {
         starts_with_ignoring_case(essence, "application/grpc-")) {
         return true;
     }
-    const auto buffering = response.header.find("X-Accel-Buffering");
+    const auto buffering = header.find("X-Accel-Buffering");
     return buffering && http::iequals(http::trim(*buffering), "no");
 }
 

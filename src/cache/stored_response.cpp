@@ -1,5 +1,6 @@
 #include "etagere/cache/stored_response.hpp"
 
+#include "etagere/cache/compression.hpp"
 #include "etagere/cache/decisions.hpp"
 #include "etagere/http/date.hpp"
 #include "etagere/http/lists.hpp"
@@ -50,6 +51,9 @@ seconds read_age(const http::fields& header) noexcept {
 
 void stored_response::index() {
     derive_from(*this, header);
+    // Without Vary it was stored when the route did not code: its other copies, further on, are taken for the only
+    // form.
+    codable = !always_validate && varies_on(header, "Accept-Encoding") && is_codable(status, header);
 }
 
 std::size_t stored_response::memory() const noexcept {
@@ -72,6 +76,7 @@ stored_response make_stored(const http::request_head& request, const http::respo
         if (is_stored(field, rules)) std::ignore = made.header.add(field.name, field.value);
     }
     made.control = governing_field(response.header, rules.targeted);
+    if (may_code(response, rules)) vary_on_accept_encoding(made.header);
     made.selecting = selecting_fields(response.header, request.header, rules, digest);
     made.index();
     if (!made.date) {

@@ -55,8 +55,10 @@ bool names_other_response(const stored_response& r, const http::fields& not_modi
 bool widens_selection(const stored_response& r, const http::fields& not_modified) noexcept {
     if (varies_on_everything(not_modified)) return true;
     return !http::for_each_member(not_modified, field_id::vary, [&](std::string_view member) {
-        return std::ranges::any_of(
-            r.selecting, [member](const stored_response::selector& s) { return http::iequals(s.name, member); });
+        // Accept-Encoding may select nothing although it is named: where the route codes, the origin never sees it.
+        return varies_on(r.header, member) ||
+               std::ranges::any_of(
+                   r.selecting, [member](const stored_response::selector& s) { return http::iequals(s.name, member); });
     });
 }
 

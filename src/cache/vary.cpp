@@ -1,5 +1,6 @@
 #include "vary.hpp"
 
+#include "etagere/cache/compression.hpp"
 #include "etagere/cache/decisions.hpp"
 #include "etagere/http/lists.hpp"
 #include "etagere/http/preference.hpp"
@@ -314,6 +315,9 @@ std::vector<stored_response::selector> selecting_fields(const http::fields& resp
     // those who ask alike.
     if (response.has(field_id::content_encoding)) {
         selecting.push_back({.name = "accept-encoding", .value = std::nullopt});
+    } else if (codes_answers(rules)) {
+        // It was asked for identity, whoever the client was (cache/compression.hpp): these bytes are for all of them.
+        std::erase_if(selecting, [](const stored_response::selector& s) { return s.name == "accept-encoding"; });
     }
     std::ranges::sort(selecting, {}, &stored_response::selector::name);
     const auto twice = std::ranges::unique(selecting, {}, &stored_response::selector::name);

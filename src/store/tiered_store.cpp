@@ -14,12 +14,6 @@ bool is_same_answer(const object& local, const object& remote) noexcept {
            local.response.selecting == remote.response.selecting && same_bytes(local, remote);
 }
 
-object_ptr with_body_of(const object& head, const object& whole) {
-    auto joined = std::make_shared<object>(head);
-    joined->body = whole.body;
-    return joined;
-}
-
 // What memcached says, with the bytes that are here already.
 std::vector<object_ptr> merge(const variant_set& remote, const variant_set* local) {
     std::vector<object_ptr> out = remote.variants;
@@ -33,7 +27,7 @@ std::vector<object_ptr> merge(const variant_set& remote, const variant_set* loca
         if (is_same_answer(**at, *o)) {
             o = *at;
         } else if (!(*at)->entity.empty() && (*at)->entity == o->entity) {
-            o = with_body_of(*o, **at);
+            o = with_bytes_of(o, **at);
         }
     }
     return out;
@@ -90,7 +84,7 @@ void tiered_store::load_body(std::string_view key, object_ptr head, moment now, 
             return o->body && o->response.selecting == head->response.selecting && !o->entity.empty() &&
                    o->entity == head->entity;
         });
-        if (at != here->variants.end()) return done(with_body_of(*head, **at));
+        if (at != here->variants.end()) return done(with_bytes_of(head, **at));
     }
     remote_.load_body(key, head, now,
                       [this, key = std::string(key), head, now, done = std::move(done)](result<object_ptr> r) mutable {

@@ -170,7 +170,10 @@ wall_time keep_until(const stored_response& r, const policy& rules) noexcept;
 
 /// True for media types and markers that are streams: text/event-stream, x-ndjson, multipart/x-mixed-replace, gRPC,
 /// X-Accel-Buffering: no. Never buffered, tagged or stored.
-bool is_stream(const http::response_head& response) noexcept;
+bool is_stream(const http::fields& header) noexcept;
+inline bool is_stream(const http::response_head& response) noexcept {
+    return is_stream(response.header);
+}
 /// May an ETag of ours be added to this answer (200 to GET, none there, no stream, no-transform aside)?
 bool wants_own_etag(const http::request_head& request, const http::response_head& response,
                     const policy& rules) noexcept;

@@ -43,7 +43,8 @@ struct stored_response {
     std::optional<wall_seconds> expires;
     bool expires_invalid = false;  // present but no date: already expired (RFC 9111 §5.3)
     std::optional<wall_seconds> last_modified;
-    std::string etag;  // byte for byte, "" without
+    std::string etag;      // byte for byte, "" without
+    bool codable = false;  // may be sent in a coding of ours, as far as it says itself (cache/compression.hpp)
 
     /// Derives the second block from the first.
     void index();

@@ -6,6 +6,7 @@
 #include "etagere/base/result.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/stored_response.hpp"
+#include "etagere/http/coding.hpp"
 #include "etagere/store/stats.hpp"
 
 #include <functional>
@@ -19,6 +20,13 @@ namespace etagere::store {
 /// What a stored response gets on its way to a client (RFC 9110 §7.6.3); already in the wire heads.
 inline constexpr std::string_view via = "1.1 etagere";
 
+/// The body of an object in a content coding, kept beside it in memory only: it can be made again.
+struct coded_form {
+    http::coding how = http::coding::gzip;
+    shared_bytes body;      // null: this body does not get smaller, or there is no room for a second form
+    std::string wire_full;  // as object::wire_full, with the fields of the coded form; "" without a body
+};
+
 /// One stored response ready to be sent: head, body, and the wire bytes that do not change between clients.
 /// Immutable; a reader that holds the pointer keeps it alive: eviction never frees bytes being sent.
 struct object {
@@ -30,12 +38,28 @@ struct object {
     std::string wire_full;
     /// The same for "304 Not Modified".
     std::string wire_not_modified;
+    /// For clients that get coded forms, where their tag is another one (cache/compression.hpp); else "".
+    std::string coded_etag;
+    std::string wire_coded_not_modified;
+    std::vector<coded_form> forms;  // as many as were asked for so far
+
+    const coded_form* form(http::coding how) const noexcept {
+        for (const coded_form& f : forms) {
+            if (f.how == how) return &f;
+        }
+        return nullptr;
+    }
 };
 using object_ptr = std::shared_ptr<const object>;
 /// Fills the wire heads (Via included) and returns the immutable object. Where a head is freshened whose body was never
 /// loaded, pass its `entity` on.
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until,
                        std::string entity = {});
+/// `head` over the bytes of `whole`, which are known to be the same: body, entity name and coded forms, as far as
+/// `head` has none of its own.
+object_ptr with_bytes_of(object_ptr head, const object& whole);
+/// `of` with one form more; `coded` as coded_form::body.
+object_ptr with_form(const object& of, http::coding how, shared_bytes coded);
 
 /// All variants of one key. Immutable.
 struct variant_set {
@@ -79,6 +103,9 @@ public:
     virtual void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) = 0;
     /// A validation succeeded: replaces the head of that variant; the entity is not written again.
     virtual void freshen(std::string_view key, object_ptr o, moment now) = 0;
+    /// A form of this object's body was made: memory keeps it beside the body, within the same budget, where it still
+    /// has that body.
+    virtual void keep_forms(std::string_view key, const object& with, moment now) = 0;
     /// Forgets the key with all its variants, at every level.
     virtual void erase(std::string_view key, moment now) = 0;
 

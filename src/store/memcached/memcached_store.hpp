@@ -32,6 +32,7 @@ public:
     void freshen(std::string_view key, object_ptr o, moment now) override {
         freshen_or_restore(key, std::move(o), now, false);
     }
+    void keep_forms(std::string_view, const object&, moment) override {}
     void erase(std::string_view key, moment now) override;
     totals memory_totals() const override { return {}; }
     store_stats stats() const override;

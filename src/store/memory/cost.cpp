@@ -6,15 +6,25 @@ namespace {
 // make_shared: two counters and a virtual table pointer before the object.
 constexpr std::size_t shared_header = 16;
 
+std::size_t body_cost(const std::string& body) noexcept {
+    return block_cost(shared_header + sizeof(std::string)) + heap_cost(body);
+}
+
 std::size_t cost(const object& o) noexcept {
     std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.wire_full) +
-                        heap_cost(o.wire_not_modified) + heap_cost(o.response.etag);
+                        heap_cost(o.wire_not_modified) + heap_cost(o.response.etag) + heap_cost(o.coded_etag) +
+                        heap_cost(o.wire_coded_not_modified);
     // The header's two blocks: octets and slots.
     total += block_cost(o.response.header.memory()) + block_cost(1);
     const auto& selecting = o.response.selecting;
     total += block_cost(selecting.capacity() * sizeof(selecting[0]));
     for (const auto& s : selecting) total += heap_cost(s.name) + (s.value ? heap_cost(*s.value) : 0);
-    if (o.body) total += block_cost(shared_header + sizeof(std::string)) + heap_cost(*o.body);
+    total += block_cost(o.forms.capacity() * sizeof(coded_form));
+    for (const coded_form& f : o.forms) {
+        total += heap_cost(f.wire_full);
+        if (f.body) total += body_cost(*f.body);
+    }
+    if (o.body) total += body_cost(*o.body);
     return total;
 }
 

@@ -139,15 +139,27 @@ bool memory_store::freshen_here(std::string_view key, object_ptr o, moment now) 
     return edit_variants(key, now, operation::freshen, [&](std::vector<object_ptr>& variants) {
         const auto old = find_variant(variants, o->response, response_of);
         if (old == variants.end() || !same_bytes(**old, *o) || outdates((*old)->response, o->response)) return false;
-        if ((!o->body && (*old)->body) || (o->entity.empty() && !(*old)->entity.empty())) {
-            auto filled = std::make_shared<object>(*o);
-            if (!filled->body) filled->body = (*old)->body;
-            if (filled->entity.empty()) filled->entity = (*old)->entity;
-            o = std::move(filled);
-        }
-        *old = std::move(o);
+        *old = with_bytes_of(std::move(o), **old);
         return true;
     });
+}
+
+void memory_store::keep_forms(std::string_view key, const object& with, moment now) {
+    place at = find_place(key);
+    shard::leavers gone;
+    const std::lock_guard lock(at.in.mutex);
+    const shard::entry* const e = live_entry(at, now, gone);
+    if (e == nullptr || !with.body) return;
+    std::vector<object_ptr> variants = e->set->variants;
+    const auto old = std::ranges::find(variants, with.body, [](const object_ptr& o) { return o->body; });
+    if (old == variants.end()) return;
+    *old = with_bytes_of(*old, with);
+    for (const coded_form& f : with.forms) {
+        if (at.in.entries.fits(at.key, variants)) break;
+        // Remembered as one that does not fit, so that the next client does not have it made again.
+        *old = with_form(**old, f.how, nullptr);
+    }
+    at.in.entries.keep(at.key, std::move(variants), e->trusted_until, gone);
 }
 
 void memory_store::erase(std::string_view key, moment /*now*/) {

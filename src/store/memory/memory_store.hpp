@@ -27,6 +27,7 @@ public:
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
     void freshen(std::string_view key, object_ptr o, moment now) override { freshen_here(key, std::move(o), now); }
+    void keep_forms(std::string_view key, const object& with, moment now) override;
     void erase(std::string_view key, moment now) override;
     totals memory_totals() const override;
     store_stats stats() const override;

@@ -52,6 +52,10 @@ public:
     entry* find(const hashed_key& key);
     /// Makes `set` what is kept under `key`; an empty one removes it. False where it does not fit.
     bool keep(const hashed_key& key, std::vector<object_ptr> variants, steady_time trusted_until, leavers& gone);
+    /// Whether keep() of these would fit, if everything else left.
+    bool fits(const hashed_key& key, const std::vector<object_ptr>& variants) const {
+        return entry_cost(key.text, variant_set{variants}) <= budget_;
+    }
     void remove(entry& e, leavers& gone);
 
     std::size_t bytes() const noexcept { return bytes_ + table_.bucket_count() * sizeof(void*); }
