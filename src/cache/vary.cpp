@@ -144,7 +144,7 @@ std::optional<media_range> parse_media_range(std::string_view member) noexcept {
             if (!http::is_token(value) && !is_quoted_string(value)) return std::nullopt;
             continue;
         }
-        const auto weight = parse_weight(value);
+        const auto weight = http::parse_weight(value);
         if (!weight || !rest.empty()) return std::nullopt;
         found.weight = *weight;
         found.text = http::trim(member.substr(0, member.size() - left));

@@ -1,5 +1,6 @@
 #include "delivery.hpp"
 
+#include "etagere/cache/compression.hpp"
 #include "etagere/http/date.hpp"
 
 #include "forwarding.hpp"
@@ -45,6 +46,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
 
 net::task<void> delivery::run() {
     judge();
+    choose_coding();
     of_.record_.status = head_.status;
     tell_etag(head_.header.get(field_id::etag));
     if (hold()) {
@@ -72,6 +74,16 @@ void delivery::judge() {
     if (keep_ == keeping::for_get) return;  // an unsafe request's record says what it did: invalidated
     tagging_ = cache::wants_own_etag(of_.request_, head_, rules());
     if (!storing_) give_up_storing(judged_.why);
+}
+
+void delivery::choose_coding() {
+    if (!cache::codes_answers(of_.rules())) return;
+    if (head_.status == 304) cache::echo_held_tag(head_.header, of_.request_.header);
+    // What is kept for one user is that user's secret (BREACH).
+    if (judged_.always_validate || !cache::may_code(head_, of_.rules())) return;
+    cache::vary_on_accept_encoding(head_.header);
+    const std::string_view governing = cache::governing_field(head_.header, of_.rules().targeted);
+    coding_ = cache::coding_for(of_.request_, cache::parse_response_directives(head_.header, governing), of_.rules());
 }
 
 void delivery::give_up_storing(reason why) {
@@ -116,7 +128,7 @@ net::task<void> delivery::take(std::string_view piece) {
     if (!hold_on && !released_) co_await release();
     if (!released_ || storing_) bytes_ += piece;
     if (released_ && !muted_) {
-        result<void> sent = co_await of_.t_.send(piece);
+        result<void> sent = co_await send(piece);
         if (sent && cache::is_stream(head_)) sent = co_await of_.t_.flush();
         if (!sent) {
             of_.record_.error = error_name(sent.error());
@@ -169,6 +181,10 @@ net::task<void> delivery::send_condition_answer(cache::precondition condition) {
         if (wanted) (void)out.header.add(f.name, f.value);
     }
     if (out.status == 412) out.body = http::framing::of_length(0);
+    if (coding_ != http::coding::identity && tagged && out.status == 304) {
+        out.header.set(field_id::etag, cache::weak_form(out.header.get(field_id::etag)));
+        tell_etag(out.header.get(field_id::etag));
+    }
     of_.record_.status = out.status;
     of_.record_.not_modified = out.status == 304;
     muted_ = true;
@@ -185,8 +201,9 @@ net::task<void> delivery::release() {
         co_await send_condition_answer(met);
         co_return;
     }
+    if (coding_ != http::coding::identity) start_coding();
     result<void> sent = co_await of_.t_.send_head(head_);
-    if (sent && !bytes_.empty()) sent = co_await of_.t_.send(bytes_);
+    if (sent && !bytes_.empty()) sent = co_await send(bytes_);
     // The head of what is a stream, or may be one for its length is not known, goes out now. Others travel with their
     // first piece.
     const bool streams = rules().stream || cache::is_stream(head_) ||
@@ -211,12 +228,22 @@ net::task<void> delivery::complete() {
     }
     if (storing_) publish(share(std::move(bytes_)));
     if (!muted_) {
-        const result<void> sent = co_await of_.t_.finish(call_.trailers());
+        result<void> sent{};
+        http::fields trailers;
+        if (call_.trailers() != nullptr) trailers = *call_.trailers();
+        if (stream_) {
+            sent = co_await stream_->end();
+            cache::drop_digests(trailers);
+            of_.record_.coding = coding_;
+            of_.record_.uncoded_bytes = of_.record_.encoded_bytes = stream_->taken();
+            of_.record_.coded_bytes = stream_->given();
+        }
+        if (sent) sent = co_await of_.t_.finish(&trailers);
         if (!sent) of_.record_.error = error_name(sent.error());
     }
 }
 
-void delivery::publish(const shared_bytes& body) {
+store::object_ptr delivery::publish(const shared_bytes& body) {
     const store::object_ptr object =
         keep(of_.state_, *of_.runtime_, *about_.route, about_.key,
              {about_.request, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
@@ -230,6 +257,44 @@ void delivery::publish(const shared_bytes& body) {
     } else {
         of_.lead_.finish({outcome::kind::not_shareable, {}, of_.record_.why, {}});
     }
+    return object;
+}
+
+void delivery::start_coding() {
+    const bool known = head_.body.how == http::framing::kind::length;
+    auto by = coding::make_encoder(coding_, known ? std::optional(head_.body.length) : std::nullopt);
+    if (!by) return;
+    cache::describe_coding(head_.header, coding_);
+    tell_etag(head_.header.get(field_id::etag));
+    head_.declared_length = -1;
+    if (!head_.body.has_body()) return;  // HEAD
+    head_.body = http::framing::chunked();
+    stream_.emplace(of_.t_, std::move(by));
+}
+
+net::task<result<void>> delivery::send(std::string_view piece) {
+    return stream_ ? stream_->send(piece) : of_.t_.send(piece);
+}
+
+net::task<shared_bytes> delivery::coded(store::object_ptr object, shared_bytes body) {
+    shared_bytes made;
+    if (object) {
+        const coded_object kept = co_await with_coding(of_.state_, of_.kept(), of_.key_, object, coding_);
+        of_.record_.encoded_bytes = kept.encoded;
+        const store::coded_form* const form = kept.object->form(coding_);
+        if (form != nullptr) made = form->body;
+    } else {
+        made = co_await encode(of_.state_.on(), coding_, body);
+        of_.record_.encoded_bytes = body->size();
+    }
+    if (!made) co_return body;
+    cache::describe_coding(head_.header, coding_);
+    head_.declared_length = -1;
+    tell_etag(head_.header.get(field_id::etag));
+    of_.record_.coding = coding_;
+    of_.record_.uncoded_bytes = body->size();
+    of_.record_.coded_bytes = made->size();
+    co_return made;
 }
 
 net::task<void> delivery::send_whole() {
@@ -239,15 +304,16 @@ net::task<void> delivery::send_whole() {
         tell_etag(own_etag_);
     }
     const cache::precondition met = condition();
-    const shared_bytes body = share(std::move(bytes_));
-    if (storing_) {
-        publish(body);  // first: others wait for it, and need not wait for this client
-    }
+    shared_bytes body = share(std::move(bytes_));
+    store::object_ptr object;
+    if (storing_) object = publish(body);  // first: others wait for it, and need not wait for this client
+    if (body->size() < of_.rules().compress_above) coding_ = http::coding::identity;
     add_cache_status();
     if (met != cache::precondition::proceed) {
         co_await send_condition_answer(met);
         co_return;
     }
+    if (coding_ != http::coding::identity) body = co_await coded(object, body);
     if (call_.head().body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
     result<void> sent = co_await of_.t_.send_head(head_);
     if (sent) sent = co_await of_.t_.send(*body);

@@ -5,6 +5,7 @@
 // and the rest streams, kept aside for the store as long as it may be stored.
 #pragma once
 
+#include "compressing.hpp"
 #include "exchange.hpp"
 
 #include <string>
@@ -42,7 +43,12 @@ private:
     net::task<void> broken(error_code ec);
     net::task<void> send_whole();
     void give_up_storing(reason why);
-    void publish(const shared_bytes& body);
+    store::object_ptr publish(const shared_bytes& body);
+    void choose_coding();
+    /// What this client gets of a body that is here whole, with `head_` saying so; `object` where it was stored.
+    net::task<shared_bytes> coded(store::object_ptr object, shared_bytes body);
+    void start_coding();
+    net::task<result<void>> send(std::string_view piece);
     void add_cache_status();
     void tell_etag(std::string_view etag);
     void first_byte() noexcept;
@@ -67,6 +73,8 @@ private:
     std::string bytes_;          // held, and kept for the store
     std::uint64_t dropped_ = 0;  // read without anybody wanting it
     std::string own_etag_;
+    http::coding coding_ = http::coding::identity;  // of ours, that this client gets, if the body is worth it
+    std::optional<coded_stream> stream_;            // a body that is being coded as it comes
     net::steady_timer release_done_;
     net::deadline held_too_long_;
 };

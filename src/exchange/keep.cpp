@@ -1,5 +1,6 @@
 #include "keep.hpp"
 
+#include "etagere/cache/compression.hpp"
 #include "etagere/crypto/digest.hpp"
 #include "etagere/http/h1/serializer.hpp"
 
@@ -59,24 +60,39 @@ stored_answer plan(const store::object& object, const http::request_head& reques
     const cache::stored_response& r = object.response;
     stored_answer out;
     out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now);
-    out.needs_body =
-        out.condition == cache::precondition::proceed && request.verb != http::method::head && !object.body;
+    if (cache::may_code(r, rules)) out.coding = cache::coding_for(request, r.directives, rules);
+    const store::coded_form* const form = object.form(out.coding);
+    if (form != nullptr && !form->body) out.coding = http::coding::identity;
+    const bool proceeds = out.condition == cache::precondition::proceed;
+    // HEAD says how long the form is that GET would get (RFC 9110 §9.3.2), so it needs it as well.
+    out.needs_form = proceeds && out.coding != http::coding::identity && form == nullptr;
+    out.needs_body = proceeds && (out.needs_form || request.verb != http::method::head) && !object.body;
     return out;
 }
 
-void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache::precondition condition, seconds age,
+void fill_from_object(net::immediate_answer& a, store::object_ptr object, const stored_answer& planned, seconds age,
                       std::string_view cache_status) {
     const cache::stored_response& r = object->response;
-    switch (condition) {
+    a.coding = planned.coding;
+    switch (planned.condition) {
         case cache::precondition::proceed:
             a.status = r.status;
+            if (const store::coded_form* const form = object->form(a.coding); form != nullptr && form->body) {
+                a.start = form->wire_full;
+                a.how = http::framing::of_length(form->body->size());
+                a.body = *form->body;
+                break;
+            }
+            a.coding = http::coding::identity;
             a.start = object->wire_full;
             a.how = http::framing::of_length(r.body_size);
             if (object->body) a.body = *object->body;
             break;
         case cache::precondition::not_modified:
             a.status = 304;
-            a.start = object->wire_not_modified;
+            a.start = a.coding != http::coding::identity && !object->coded_etag.empty()
+                          ? object->wire_coded_not_modified
+                          : object->wire_not_modified;
             break;
         case cache::precondition::failed:
             a.status = 412;
@@ -97,6 +113,16 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache:
         a.dynamic += "\r\n";
     }
     a.pin = std::move(object);
+}
+
+void note_form(observe::record& r, const store::object& object, const net::immediate_answer& a) noexcept {
+    const bool coded = a.coding != http::coding::identity;
+    r.etag_out = coded && !object.coded_etag.empty() ? object.coded_etag : object.response.etag;
+    // A 304 has no bytes to save, nor has the answer to a HEAD.
+    if (!coded || a.body.empty()) return;
+    r.coding = a.coding;
+    r.uncoded_bytes = object.response.body_size;
+    r.coded_bytes = a.how.length;
 }
 
 }  // namespace etagere::exchange

@@ -36,14 +36,21 @@ bool keep_freshened(worker_state& state, const runtime& runtime, const routing::
 /// How a stored response is to be sent to this request.
 struct stored_answer {
     cache::precondition condition = cache::precondition::proceed;
+    /// Of ours, which this client gets; a 304 speaks of that form too. identity where the body is known not to get
+    /// smaller.
+    http::coding coding = http::coding::identity;
     bool needs_body = false;  // and `object` has none yet
+    bool needs_form = false;  // and `object` has none of that coding yet
 };
 stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
                    wall_time now) noexcept;
 
 /// Fills `a` with the 304, 412 or full answer from the object, Age and Cache-Status made anew. The pin keeps it alive.
-/// `value` is the Cache-Status value, "" for none.
-void fill_from_object(net::immediate_answer& a, store::object_ptr object, cache::precondition condition, seconds age,
+/// `cache_status` is the field's value, "" for none. A form that is needed and not there is replaced by identity.
+void fill_from_object(net::immediate_answer& a, store::object_ptr object, const stored_answer& planned, seconds age,
                       std::string_view cache_status);
+
+/// What the record says about the answer that fill_from_object() made.
+void note_form(observe::record& r, const store::object& object, const net::immediate_answer& a) noexcept;
 
 }  // namespace etagere::exchange

@@ -1,4 +1,5 @@
 // Asking the origin, and what its answer means for the stored response.
+#include "etagere/cache/compression.hpp"
 #include "etagere/cache/key.hpp"
 #include "etagere/crypto/digest.hpp"
 
@@ -26,6 +27,8 @@ net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http:
     const std::shared_ptr<upstream::cluster> cluster = state_.cluster_for(*runtime_, route_->upstream);
     upstream_name_ = cluster->settings().name;
     record_.upstream = upstream_name_;
+    // What is stored is identity, and what is relayed gets a coding of ours (cache/compression.hpp).
+    if (cache::codes_answers(rules())) head.header.set(http::field_id::accept_encoding, "identity");
     upstream::call_request rq;
     rq.head = &head;
     rq.body = with_body ? &t_.body() : nullptr;
@@ -125,7 +128,8 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
     call.reset();  // the connection is free for others while this client is served
     const wall_time until = cache::keep_until(fresh, rules());
-    const store::object_ptr object = store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity);
+    const store::object_ptr object =
+        store::with_bytes_of(store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), *chosen_);
     const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
     record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
     record_.why = reason::revalidated;

@@ -72,7 +72,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     if (made.decision.what != cache::reuse_action::serve) return false;
     const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
     const stored_answer planned = plan(*chosen, request, rules, now.wall);
-    if (planned.needs_body) return false;
+    if (planned.needs_body || planned.needs_form) return false;
 
     a.why = cache::served_as(made.decision.why, planned.condition);
     a.age = made.decision.age.count();
@@ -86,7 +86,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
         r.has_ttl = true;
         observe::append_cache_status(cache_status, r);
     }
-    fill_from_object(a, chosen, planned.condition, made.decision.age, cache_status);
+    fill_from_object(a, chosen, planned, made.decision.age, cache_status);
     return true;
 }
 
@@ -109,7 +109,7 @@ void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, const
     r.has_ttl = true;
     r.not_modified = a.status == 304;
     r.store = store::name(store::level::memory);
-    r.etag_out = object.response.etag;
+    note_form(r, object, a);
     r.entity_bytes = object.response.body_size;
     r.ttfb_us = r.duration_us;
     if (ec) r.error = error_name(ec);

@@ -1,4 +1,6 @@
 // RFC 5861 §3: the client got the stale response at once; this brings the fresh one without a client waiting.
+#include "etagere/cache/compression.hpp"
+
 #include "exchange.hpp"
 #include "keep.hpp"
 
@@ -39,6 +41,8 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     job.upstream.verb = http::method::get;
     job.upstream.method_name = "GET";
 
+    if (cache::codes_answers(rules)) job.upstream.header.set(http::field_id::accept_encoding, "identity");
+
     const moment asked = job.state.on().now();
     const std::shared_ptr<upstream::cluster> cluster = job.state.cluster_for(*job.config, job.route.upstream);
     upstream::call_request rq;
@@ -55,8 +59,8 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     if (verdict == cache::validation::freshened) {
         cache::stored_response fresh = cache::freshen(stored, (*call)->head(), rules, asked.wall, received);
         const wall_time until = cache::keep_until(fresh, rules);
-        const store::object_ptr object =
-            store::make_object(std::move(fresh), job.object->body, until, job.object->entity);
+        const store::object_ptr object = store::with_bytes_of(
+            store::make_object(std::move(fresh), job.object->body, until, job.object->entity), *job.object);
         (void)keep_freshened(job.state, *job.config, job.route, job.key, stored, object, asked);
         if (cache::may_answer_others(object->response, rules)) {
             lead.finish({outcome::kind::published, object, reason::revalidated, {}});

@@ -1,4 +1,5 @@
 // Answering from the store, and asking its remote levels from a coroutine.
+#include "compressing.hpp"
 #include "exchange.hpp"
 #include "keep.hpp"
 
@@ -54,6 +55,11 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
         if (!whole) co_return false;
         object = std::move(*whole);
     }
+    if (planned.needs_form && object->form(planned.coding) == nullptr) {
+        const coded_object coded = co_await with_coding(state_, kept(), key_, object, planned.coding);
+        object = coded.object;
+        record_.encoded_bytes = coded.encoded;
+    }
     record_.why = cache::served_as(why, planned.condition);
     record_.age_s = age.count();
     record_.ttl_s = ttl.count();
@@ -63,14 +69,15 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     net::immediate_answer a;
     std::string cache_status;
     if (route_->cache_status) observe::append_cache_status(cache_status, record_);
-    etag_out_ = object->response.etag;
-    record_.etag_out = etag_out_;
-    fill_from_object(a, std::move(object), planned.condition, age, cache_status);
+    fill_from_object(a, object, planned, age, cache_status);
     record_.status = a.status;
     record_.ttfb_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - t_.started().steady).count());
     const result<void> sent = co_await t_.answer(a);
     if (!sent) record_.error = error_name(sent.error());
+    note_form(record_, *object, a);
+    etag_out_ = record_.etag_out;
+    record_.etag_out = etag_out_;
     co_return true;
 }
 

@@ -7,9 +7,6 @@
 #include <cstddef>
 
 namespace etagere::http {
-namespace {
-
-// qvalue: "0" or "1" with up to three decimals, never above 1.
 std::optional<unsigned> parse_weight(std::string_view text) noexcept {
     if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
     if (text.size() > 1 && text[1] != '.') return std::nullopt;
@@ -22,8 +19,6 @@ std::optional<unsigned> parse_weight(std::string_view text) noexcept {
     }
     return weight <= 1000 ? std::optional(weight) : std::nullopt;
 }
-
-}  // namespace
 
 std::optional<preference> parse_preference(std::string_view member) noexcept {
     const auto semicolon = member.find(';');

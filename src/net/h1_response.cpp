@@ -18,6 +18,7 @@ void immediate_answer::clear() {
     why = reason::none;
     age = -1;
     ttl = 0;
+    coding = http::coding::identity;
 }
 
 std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {

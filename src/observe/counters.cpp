@@ -97,6 +97,13 @@ void worker_counters::observe(const record& r) {
     if (r.upstream_status == 304) route.not_modified_upstream.add();
     if (spared_the_origin(r)) route.saved_upstream_bytes.add(r.entity_bytes);
     if (r.collapsed) route.collapsed.add();
+    if (r.coding != http::coding::identity) {
+        auto& coding = route.codings.at(static_cast<std::size_t>(r.coding) - 1);
+        coding.responses.add();
+        coding.uncoded_bytes.add(r.uncoded_bytes);
+        coding.coded_bytes.add(r.coded_bytes);
+    }
+    if (r.encoded_bytes != 0) route.encoded_bytes.add(r.encoded_bytes);
     if (!r.upstream.empty()) observe_upstream(r);
 }
 

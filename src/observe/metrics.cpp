@@ -53,6 +53,7 @@ std::string metrics::render() const {
     write_requests(out);
     write_histograms(out);
     write_cache(out);
+    write_compression(out);
     write_upstream_calls(out);
     write_config(out);
 
@@ -165,6 +166,38 @@ void metrics::write_cache(exposition& out) const {
             sample_if_any(out, {{"route", names_.routes[route]}, {"result", refresh_labels[result]}},
                           sum_route(workers_, route, [=](const auto& r) { return r.refreshes[result].get(); }));
         }
+    }
+}
+
+void metrics::write_compression(exposition& out) const {
+    const auto routes = names_.routes.size();
+    const auto sum = [&](std::uint32_t route, std::size_t coding, counter route_counters::by_coding::* which) {
+        return sum_route(workers_, route, [=](const auto& r) { return (r.codings[coding].*which).get(); });
+    };
+    out.family("etagere_compression_responses_total", kind::counter, "Answers sent in a content coding of ours.");
+    for (std::uint32_t route = 0; route < routes; ++route) {
+        for (std::size_t c = 0; c < coding_labels.size(); ++c) {
+            sample_if_any(out, {{"route", names_.routes[route]}, {"coding", coding_labels[c]}},
+                          sum(route, c, &route_counters::by_coding::responses));
+        }
+    }
+    out.family("etagere_compression_bytes_total", kind::counter,
+               "Their content, as the origin sent it and as the client got it.");
+    for (std::uint32_t route = 0; route < routes; ++route) {
+        for (std::size_t c = 0; c < coding_labels.size(); ++c) {
+            const auto write = [&](std::string_view side, counter route_counters::by_coding::* which) {
+                sample_if_any(out, {{"route", names_.routes[route]}, {"coding", coding_labels[c]}, {"side", side}},
+                              sum(route, c, which));
+            };
+            write("upstream", &route_counters::by_coding::uncoded_bytes);
+            write("client", &route_counters::by_coding::coded_bytes);
+        }
+    }
+    out.family("etagere_compression_encoded_bytes_total", kind::counter,
+               "Content that an encoder worked on; the rest was sent in a form made before.");
+    for (std::uint32_t route = 0; route < routes; ++route) {
+        sample_if_any(out, {{"route", names_.routes[route]}},
+                      sum_route(workers_, route, [](const auto& r) { return r.encoded_bytes.get(); }));
     }
 }
 

@@ -6,6 +6,9 @@
 
 namespace etagere::http {
 
+/// qvalue in thousandths: "0" or "1" with up to three decimals, never above 1. nullopt for anything else.
+std::optional<unsigned> parse_weight(std::string_view text) noexcept;
+
 /// `weight` in thousandths, 0 to 1000: 0 is "not acceptable". `name` is a view into the member.
 struct preference {
     std::string_view name;

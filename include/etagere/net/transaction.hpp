@@ -4,6 +4,7 @@
 
 #include "etagere/base/reason.hpp"
 #include "etagere/base/result.hpp"
+#include "etagere/http/coding.hpp"
 #include "etagere/http/message.hpp"
 #include "etagere/net/asio.hpp"
 #include "etagere/net/body.hpp"
@@ -40,6 +41,7 @@ struct immediate_answer {
     reason why = reason::none;
     std::int64_t age = -1;
     std::int64_t ttl = 0;
+    http::coding coding = http::coding::identity;
 
     void clear();
 };

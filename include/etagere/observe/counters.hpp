@@ -95,6 +95,9 @@ inline constexpr std::array<std::string_view, 6> class_labels{"hit", "stale", "r
 enum class refresh_result : std::uint8_t { revalidated, changed, failed };
 inline constexpr std::array<std::string_view, 3> refresh_labels{"revalidated", "changed", "failed"};
 
+/// Label values of `coding`, by http::coding without identity.
+inline constexpr std::array<std::string_view, 3> coding_labels{"gzip", "br", "zstd"};
+
 inline constexpr std::array<std::string_view, 4> phase_labels{"connect", "queue", "first_byte", "total"};
 enum class phase : std::uint8_t { connect, queue, first_byte, total };
 
@@ -106,10 +109,15 @@ struct route_counters {
         histogram duration, first_byte;
         counter bytes_out;
     };
+    struct by_coding {
+        counter responses, uncoded_bytes, coded_bytes;
+    };
     lazy_slots<requests, max_listeners> by_listener;
     std::array<by_class, class_labels.size()> classes;
     std::array<counter, static_cast<std::size_t>(reason::count_)> decisions;
     std::array<counter, refresh_labels.size()> refreshes;
+    std::array<by_coding, coding_labels.size()> codings;
+    counter encoded_bytes;
     counter not_modified_client, not_modified_upstream, saved_client_bytes, saved_upstream_bytes, collapsed;
 };
 

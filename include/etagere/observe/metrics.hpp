@@ -46,6 +46,7 @@ private:
     void write_requests(exposition& out) const;
     void write_histograms(exposition& out) const;
     void write_cache(exposition& out) const;
+    void write_compression(exposition& out) const;
     void write_upstream_calls(exposition& out) const;
     void write_config(exposition& out) const;
 

@@ -3,6 +3,7 @@
 
 #include "etagere/base/reason.hpp"
 #include "etagere/base/time.hpp"
+#include "etagere/http/coding.hpp"
 
 #include <cstdint>
 #include <string>
@@ -32,9 +33,12 @@ struct record {
     std::uint64_t bytes_in = 0, bytes_out = 0;
     std::uint64_t entity_bytes = 0;  // content length of the stored response that was used; 0: none was
     std::uint64_t duration_us = 0, ttfb_us = 0, store_us = 0;
-    std::uint64_t upstream_us = 0, queue_us = 0;  // of the upstream call: all of it, waiting for a connection
-    std::uint64_t connect_us = 0;                 // 0: a kept connection
-    std::uint64_t upstream_ttfb_us = 0;           // from sending to the answer's head
+    std::uint64_t upstream_us = 0, queue_us = 0;       // of the upstream call: all of it, waiting for a connection
+    std::uint64_t connect_us = 0;                      // 0: a kept connection
+    std::uint64_t upstream_ttfb_us = 0;                // from sending to the answer's head
+    http::coding coding = http::coding::identity;      // of ours, that the client's body came in
+    std::uint64_t uncoded_bytes = 0, coded_bytes = 0;  // of that body, before and after
+    std::uint64_t encoded_bytes = 0;                   // fed to an encoder for this exchange
     reason why = reason::none;
     std::int64_t age_s = -1, ttl_s = 0;  // age −1: not from the store
     bool has_ttl = false;

@@ -1,8 +1,8 @@
 #include "etagere/http/preference.hpp"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace etagere::http {
 namespace {
