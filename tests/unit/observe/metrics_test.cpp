@@ -52,6 +52,9 @@ TEST_F(Metrics, SamplesBearTheDocumentedNames) {
     r.not_modified = true;
     r.collapsed = true;
     r.entity_bytes = 50'000;
+    r.coding = http::coding::br;
+    r.uncoded_bytes = r.encoded_bytes = 50'000;
+    r.coded_bytes = 9'000;
     all.of(0).observe(r);
     all.of(1).observe(r);
     all.of(1).refreshed(route, refresh_result::changed);
@@ -74,6 +77,10 @@ TEST_F(Metrics, SamplesBearTheDocumentedNames) {
              R"(etagere_cache_saved_bytes_total{route="products",side="client"} 100000)",
              R"(etagere_cache_saved_bytes_total{route="products",side="upstream"} 100000)",
              R"(etagere_cache_collapsed_requests_total{route="products",scope="local"} 2)",
+             R"(etagere_compression_responses_total{route="products",coding="br"} 2)",
+             R"(etagere_compression_bytes_total{route="products",coding="br",side="upstream"} 100000)",
+             R"(etagere_compression_bytes_total{route="products",coding="br",side="client"} 18000)",
+             R"(etagere_compression_encoded_bytes_total{route="products"} 100000)",
              R"(etagere_cache_background_refresh_total{route="products",result="changed"} 1)",
              R"(etagere_upstream_requests_total{upstream="rails",code="3xx"} 2)",
              R"(etagere_upstream_duration_seconds_count{upstream="rails",phase="connect"} 2)",
