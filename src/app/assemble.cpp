@@ -87,6 +87,7 @@ std::expected<std::shared_ptr<const exchange::runtime>, std::string> assemble(se
             out->labels[r.index] = metrics.route(r.name);
         }
     }
+    out->memories = std::make_unique<exchange::route_memory[]>(out->labels.size());
     for (const settings::listener& l : config.listeners) metrics.listener(l.name);
     out->config = std::move(config);
     return out;

@@ -115,6 +115,13 @@ private:
             case refresh::failed: counters_.refreshed(route, observe::refresh_result::failed); break;
         }
     }
+    void audited(std::uint32_t route, audit how) override {
+        switch (how) {
+            case audit::true_304: counters_.audited(route, observe::audit_result::true_304); break;
+            case audit::wrong_304: counters_.audited(route, observe::audit_result::wrong_304); break;
+            case audit::churn: counters_.audited(route, observe::audit_result::churn); break;
+        }
+    }
 
     net::worker on_;
     net::asio::executor_work_guard<net::io_executor> keep_running_{on_.executor()};

@@ -54,14 +54,16 @@ http::fields conditions_in(const http::fields& header) {
 }
 
 void serve(explanation& e, const stored_response& r, const http::request_head& request, const policy& rules,
-           wall_time now) {
-    e.condition = evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now);
+           std::span<const stored_response* const> variants, wall_time now) {
+    const stored_hints hints = hints_of(r, request, rules, variants);
+    e.condition = evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
     e.why = served_as(e.why, e.condition);
     e.status = e.condition == precondition::not_modified ? 304 : e.condition == precondition::failed ? 412 : r.status;
 }
 
 void ask(explanation& e, const stored_response* chosen, const http::request_head& request, const policy& rules,
-         const key_knowledge& known, wall_time now) {
+         std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now,
+         credential_digest digest) {
     // RFC 9111 §3.3: a part of what is not here is not fetched whole for one client.
     if (chosen == nullptr && request.header.has(field_id::range)) {
         e.what = course::pass;
@@ -71,10 +73,16 @@ void ask(explanation& e, const stored_response* chosen, const http::request_head
     }
     const bool alone = known.not_kept != reason::none;
     e.asks_in_full = e.what == course::validate || !alone;
+    const bool offers =
+        e.what == course::validate || (e.why == reason::miss_vary && !alone && request.verb != http::method::head);
+    const tag_offer offer = offers ? make_offer(chosen, variants, &request, rules, digest, known.form) : tag_offer{};
     http::fields header = request.header;
-    if (e.asks_in_full) strip_conditions(header);
-    if (e.what == course::validate) {
-        add_validators(header, *chosen);
+    if (e.asks_in_full) {
+        write_offer(header, offer);
+    } else {
+        add_repaired_tags(header, rules);
+    }
+    if (!offer.empty()) {
         e.then.push_back({event::not_modified, reason::revalidated});
     }
     e.conditions = conditions_in(header);
@@ -128,11 +136,11 @@ explanation explain(const http::request_head& request, const policy& rules,
     e.what = course_of(made.decision.what);
     switch (e.what) {
         case course::serve:
-        case course::serve_stale: serve(e, *chosen, request, rules, now); break;
+        case course::serve_stale: serve(e, *chosen, request, rules, variants, now); break;
         case course::refuse: e.status = 504; break;  // RFC 9111 §5.2.1.7
         case course::validate:
         case course::fetch:
-        case course::pass: ask(e, chosen, request, rules, known, now); break;
+        case course::pass: ask(e, chosen, request, rules, variants, known, now, digest); break;
     }
     return e;
 }

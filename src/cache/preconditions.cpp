@@ -1,6 +1,9 @@
 #include "etagere/cache/decisions.hpp"
 #include "etagere/http/date.hpp"
 #include "etagere/http/entity_tag.hpp"
+#include "etagere/http/lists.hpp"
+
+#include <algorithm>
 
 namespace etagere::cache {
 namespace {
@@ -24,8 +27,8 @@ bool ends_in_cache_control(std::string_view name) noexcept {
 
 // RFC 9110 §13.2.2, step by step.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
-                                    std::optional<wall_seconds> last_modified, const policy& rules,
-                                    wall_time now) noexcept {
+                                    std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
+                                    const stored_hints& hints) noexcept {
     if (status != 200) return precondition::proceed;  // §13.2.1
     const http::fields& header = request.header;
     const bool retrieves = request.verb == http::method::get || request.verb == http::method::head;
@@ -39,14 +42,17 @@ precondition evaluate_preconditions(const http::request_head& request, int statu
         if (date && *last_modified > *date) return precondition::failed;
     }
     // 3.
-    const tag_match if_none_match = http::match_if_none_match(header, tag, rules.if_none_match);
+    const bool removes = rules.repair_suffix && !hints.suffix_is_another;
+    const tag_match if_none_match = http::match_if_none_match(
+        header, tag, rules.if_none_match, removes ? http::suffix_reading::removed : http::suffix_reading::kept);
     if (if_none_match == tag_match::any || if_none_match == tag_match::matches) {
         return retrieves ? precondition::not_modified : precondition::failed;
     }
     // 4.
-    if (if_none_match == tag_match::absent && retrieves && last_modified) {
+    const auto changed = last_modified ? last_modified : hints.date;
+    if (if_none_match == tag_match::absent && retrieves && changed) {
         const auto date = date_of(header, field_id::if_modified_since, now);
-        if (date && *last_modified <= *date) return precondition::not_modified;
+        if (date && *changed <= *date) return precondition::not_modified;
     }
     return precondition::proceed;
 }
@@ -59,6 +65,24 @@ reason served_as(reason why, precondition condition) noexcept {
         case precondition::proceed: break;
     }
     return why;
+}
+
+bool suffix_names_another(const http::fields& request, const stored_response& chosen,
+                          std::span<const stored_response* const> variants) noexcept {
+    if (!request.has(field_id::if_none_match)) return false;
+    return std::ranges::any_of(variants, [&](const stored_response* v) {
+        const auto tag = v == &chosen ? std::nullopt : v->tag();
+        const std::string_view coding = tag ? http::suffix_coding(tag->opaque) : std::string_view{};
+        if (coding.empty() || http::iequals(http::trim(v->header.get(field_id::content_encoding)), coding))
+            return false;
+        return http::match_if_none_match(request, tag, http::tag_reading::lenient) == tag_match::matches;
+    });
+}
+
+stored_hints hints_of(const stored_response& chosen, const http::request_head& request, const policy& rules,
+                      std::span<const stored_response* const> variants) noexcept {
+    return {.date = chosen.date,
+            .suffix_is_another = rules.repair_suffix && suffix_names_another(request.header, chosen, variants)};
 }
 
 // RFC 9110 §15.4.5

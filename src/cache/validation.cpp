@@ -1,3 +1,5 @@
+#include "validation.hpp"
+
 #include "etagere/cache/decisions.hpp"
 #include "etagere/http/date.hpp"
 #include "etagere/http/lists.hpp"
@@ -21,22 +23,14 @@ void strip_conditions(http::fields& request) noexcept {
     }
 }
 
-// RFC 9111 §4.3.1. The tag goes out as it came in, well-formed or not, and alone: origins compare strings.
-void add_validators(http::fields& request, const stored_response& r) {
-    strip_conditions(request);
-    if (!can_validate(r)) return;
-    if (!r.etag.empty() && !r.own_etag) request.append(field_id::if_none_match, r.etag);
-    if (r.last_modified) request.append(field_id::if_modified_since, r.header.get(field_id::last_modified));
-}
-
-namespace {
-
 bool same_tag(std::string_view a, std::string_view b) noexcept {
     if (a == b) return true;
     const auto x = http::parse_entity_tag(a);
     const auto y = http::parse_entity_tag(b);
     return x && y && http::weak_equal(*x, *y);
 }
+
+namespace {
 
 /// RFC 9111 §4.3.4: does this 304 speak of that stored response?
 bool names_other_response(const stored_response& r, const http::fields& not_modified) noexcept {
@@ -50,8 +44,8 @@ bool names_other_response(const stored_response& r, const http::fields& not_modi
     return other_date || changed.empty();
 }
 
-/// A 304 that varies on more than the stored response was chosen by: the values that it was made for are not known any
-/// more, so it cannot be kept for any request.
+}  // namespace
+
 bool widens_selection(const stored_response& r, const http::fields& not_modified) noexcept {
     if (varies_on_everything(not_modified)) return true;
     return !http::for_each_member(not_modified, field_id::vary, [&](std::string_view member) {
@@ -61,8 +55,6 @@ bool widens_selection(const stored_response& r, const http::fields& not_modified
                    r.selecting, [member](const stored_response::selector& s) { return http::iequals(s.name, member); });
     });
 }
-
-}  // namespace
 
 validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept {
     if (answer.status == 304) {

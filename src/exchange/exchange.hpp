@@ -2,13 +2,14 @@
 // decide → serve, or ask the origin (as leader, follower or alone) → judge → deliver and keep → record.
 #pragma once
 
-#include "etagere/cache/decisions.hpp"
+#include "etagere/cache/offer.hpp"
 #include "etagere/exchange/proxy.hpp"
 #include "etagere/observe/record.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace etagere::exchange {
 
@@ -44,7 +45,7 @@ private:
 
     // origin.cpp: asking the origin and judging its answer
     net::task<void> ask_origin();
-    net::task<bool> validated(std::unique_ptr<upstream::call>& call, moment asked);
+    net::task<bool> validated(const cache::tag_offer& offer, std::unique_ptr<upstream::call>& call, moment asked);
     net::task<void> failed_at_origin(error_code ec);
     net::task<bool> freshened(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<bool> serve_on_error(cache::origin_failure how);
@@ -57,12 +58,20 @@ private:
     const routing::route* route_of_later_gets(const http::response_head& answer, http::request_head& as_get,
                                               std::string& key) const;
 
+    // validators.cpp: what a validation offers, and the 304s that are not for the chosen response
+    std::vector<const cache::stored_response*> variants() const;
+    cache::tag_offer make_offer() const;
+    cache::offer_verdict judge(const cache::tag_offer& offer, const http::response_head& answer);
+    net::task<bool> serve_variant(std::size_t at, std::unique_ptr<upstream::call>& call, moment asked);
+    net::task<void> pass_not_modified(upstream::call& call, moment asked);
+
     /// Answers from a stored response; false, and nothing was sent, where its body cannot be had.
     net::task<bool> serve(store::object_ptr object, reason why, seconds age, seconds ttl);
 
     const settings::settings& config() const noexcept { return runtime_->config; }
     const cache::policy& rules() const noexcept { return route_->policy; }
     store::store& kept() const noexcept { return *runtime_->stores[route_->store]; }
+    route_memory& memory() const noexcept { return runtime_->memories[route_->index]; }
 
     friend class delivery;
 
@@ -113,5 +122,15 @@ net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& 
 void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
                            const std::string& key, const std::string& flight_key, const http::request_head& request,
                            http::request_head upstream_head, store::object_ptr object);
+
+/// The route's policy for it, with what an audit of a validated hit needs. Fetches the response in full without a
+/// client waiting, where the share says so, no other audit of the route is under way and the origin has a connection to
+/// spare; counts what that shows of the 304, and replaces what is proven wrong. Detached.
+void audit_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
+                         const std::string& key, const http::request_head& request,
+                         const http::request_head& upstream_head, store::object_ptr object);
+
+/// The whole of a body; errc::store_too_large beyond `most` bytes.
+net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);
 
 }  // namespace etagere::exchange

@@ -193,7 +193,10 @@ net::task<void> explain(account& a, std::shared_ptr<const runtime> running, cons
     const moment now = on.now();
     a.now = now.wall;
     const collapse_table::knowledge k = collapse.know(flight, now.steady);
-    a.known = {.not_kept = k.not_kept, .remembered_for = k.remembered_for, .in_flight = k.in_flight};
+    a.known = {.not_kept = k.not_kept,
+               .remembered_for = k.remembered_for,
+               .in_flight = k.in_flight,
+               .form = running->memories[a.route->index].form(now.steady)};
     const auto variants = variants_of(a.found);
     a.what = cache::explain(a.request, a.route->policy, variants, a.known, a.now, crypto::sha256_hex);
 }

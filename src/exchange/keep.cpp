@@ -1,5 +1,6 @@
 #include "keep.hpp"
 
+#include "etagere/cache/canonical_json.hpp"
 #include "etagere/cache/compression.hpp"
 #include "etagere/crypto/digest.hpp"
 #include "etagere/http/h1/serializer.hpp"
@@ -10,13 +11,26 @@
 
 namespace etagere::exchange {
 
-std::string etag_for(std::string_view body, const http::fields& header, const cache::policy& rules) {
-    std::string hex;
-    switch (rules.digest) {
-        case cache::etag_digest::xxh3_128: hex = to_hex(xxh3_128(body)); break;
-        case cache::etag_digest::sha_256: hex = crypto::sha256_hex(body); break;
-        case cache::etag_digest::md5: hex = crypto::md5_hex(body); break;
+namespace {
+
+std::string digest_of(std::string_view bytes, cache::etag_digest by) {
+    switch (by) {
+        case cache::etag_digest::sha_256: return crypto::sha256_hex(bytes);
+        case cache::etag_digest::md5: return crypto::md5_hex(bytes);
+        case cache::etag_digest::xxh3_128: break;
     }
+    return to_hex(xxh3_128(bytes));
+}
+
+}  // namespace
+
+std::string etag_for(std::string_view body, const http::fields& header, const cache::policy& rules) {
+    if (cache::counts_as_json(header, rules)) {
+        const auto canonical = cache::canonical_json(body, rules.json_ignore);
+        // Equal in what counts is not equal byte for byte: weak, whatever the route makes otherwise.
+        if (canonical) return cache::make_etag("j" + digest_of(*canonical, rules.digest), cache::etag_making::weak);
+    }
+    std::string hex = digest_of(body, rules.digest);
     if (const auto coding = header.combined(http::field_id::content_encoding)) hex += "-" + *coding;
     return cache::make_etag(hex, rules.etag_when_missing);
 }
@@ -56,10 +70,11 @@ bool keep_freshened(worker_state& state, const runtime& runtime, const routing::
 }
 
 stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
-                   wall_time now) noexcept {
+                   wall_time now, std::span<const cache::stored_response* const> variants) noexcept {
     const cache::stored_response& r = object.response;
+    const cache::stored_hints hints = cache::hints_of(r, request, rules, variants);
     stored_answer out;
-    out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now);
+    out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
     if (cache::may_code(r, rules)) out.coding = cache::coding_for(request, r.directives, rules);
     const store::coded_form* const form = object.form(out.coding);
     if (form != nullptr && !form->body) out.coding = http::coding::identity;

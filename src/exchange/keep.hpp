@@ -6,6 +6,7 @@
 #include "etagere/exchange/runtime.hpp"
 #include "etagere/net/transaction.hpp"
 
+#include <span>
 #include <string>
 
 namespace etagere::exchange {
@@ -42,8 +43,9 @@ struct stored_answer {
     bool needs_body = false;  // and `object` has none yet
     bool needs_form = false;  // and `object` has none of that coding yet
 };
+/// `variants`: all of the key, for routes that repair suffixes.
 stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
-                   wall_time now) noexcept;
+                   wall_time now, std::span<const cache::stored_response* const> variants) noexcept;
 
 /// Fills `a` with the 304, 412 or full answer from the object, Age and Cache-Status made anew. The pin keeps it alive.
 /// `cache_status` is the field's value, "" for none. A form that is needed and not there is replaced by identity.

@@ -54,19 +54,21 @@ void exchange::note(const upstream::call& call) {
 
 net::task<void> exchange::ask_origin() {
     for (int attempt = 0; attempt < 2; ++attempt) {
-        const bool validating = decision_.what == cache::reuse_action::validate && chosen_ && !in_full_;
+        const cache::tag_offer offer = make_offer();
+        const bool validating = !offer.empty();
         http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
         // Alone means that answers for this key are not kept: then the client's own condition may save the origin a
         // body, and a HEAD need not become a GET.
         const bool whole = validating || !alone_;
         if (whole) {
-            cache::strip_conditions(head.header);
-            if (validating) cache::add_validators(head.header, chosen_->response);
+            cache::write_offer(head.header, offer);
             // HEAD fills the cache as GET does. Where there is something to confirm, its own answer can do that.
             if (head.verb == http::method::head && !validating) {
                 head.verb = http::method::get;
                 head.method_name = "GET";
             }
+        } else {
+            cache::add_repaired_tags(head.header, rules());
         }
         const moment asked = state_.on().now();
         auto call = co_await send_upstream(std::move(head), false);
@@ -76,7 +78,7 @@ net::task<void> exchange::ask_origin() {
         }
         note(**call);
         if (validating) {
-            const bool done = co_await validated(*call, asked);
+            const bool done = co_await validated(offer, *call, asked);
             if (done) co_return;
             if (in_full_) continue;
         } else if (is_server_error((*call)->head().status)) {
@@ -92,12 +94,19 @@ net::task<void> exchange::ask_origin() {
     co_await send_error(make_error_code(errc::upstream_bad_response));  // two 304s that name other responses
 }
 
-net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, moment asked) {
-    switch (cache::judge_validation(chosen_->response, call->head())) {
+net::task<bool> exchange::validated(const cache::tag_offer& offer, std::unique_ptr<upstream::call>& call,
+                                    moment asked) {
+    const cache::offer_verdict verdict = judge(offer, call->head());
+    switch (verdict.what) {
         case cache::validation::freshened: {
             const bool sent = co_await freshened(call, asked);
             co_return sent;
         }
+        case cache::validation::variant: {
+            const bool sent = co_await serve_variant(verdict.variant, call, asked);
+            co_return sent;
+        }
+        case cache::validation::client: co_await pass_not_modified(*call, asked); co_return true;
         case cache::validation::unrelated:
             call.reset();
             in_full_ = true;
@@ -117,7 +126,7 @@ net::task<bool> exchange::validated(std::unique_ptr<upstream::call>& call, momen
         if (call->head().status == 200) kept().erase(key_, state_.on().now());
         lead_.finish({});
     }
-    record_.why = reason::revalidated_changed;
+    if (chosen_) record_.why = reason::revalidated_changed;
     co_return false;
 }
 
@@ -144,6 +153,9 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
         record_.found = observe::looked_up::nothing;
         record_.freshened = false;
         in_full_ = true;
+    } else if (rules().audit > 0) {
+        audit_in_background(state_, runtime_, *route_, key_, request_,
+                            upstream_request(request_, t_.peer(), role_, request_id_), object);
     }
     co_return sent;
 }

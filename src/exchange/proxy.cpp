@@ -71,7 +71,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall, crypto::sha256_hex);
     if (made.decision.what != cache::reuse_action::serve) return false;
     const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
-    const stored_answer planned = plan(*chosen, request, rules, now.wall);
+    const stored_answer planned = plan(*chosen, request, rules, now.wall, state_.candidates);
     if (planned.needs_body || planned.needs_form) return false;
 
     a.why = cache::served_as(made.decision.why, planned.condition);

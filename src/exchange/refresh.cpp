@@ -1,5 +1,7 @@
 // RFC 5861 §3: the client got the stale response at once; this brings the fresh one without a client waiting.
 #include "etagere/cache/compression.hpp"
+#include "etagere/cache/offer.hpp"
+#include "etagere/crypto/digest.hpp"
 
 #include "exchange.hpp"
 #include "keep.hpp"
@@ -21,23 +23,13 @@ struct refresh_job {
     store::object_ptr object;
 };
 
-net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most) {
-    std::string body;
-    for (;;) {
-        const result<std::string_view> piece = co_await call.read();
-        if (!piece) co_return std::unexpected(piece.error());
-        if (piece->empty()) co_return body;
-        if (body.size() + piece->size() > most) co_return fail(errc::store_too_large);
-        body += *piece;
-    }
-}
-
 net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     const cache::policy& rules = job.route.policy;
     const cache::stored_response& stored = job.object->response;
-    cache::strip_conditions(job.upstream.header);
-    const bool validating = cache::can_validate(stored);
-    if (validating) cache::add_validators(job.upstream.header, stored);
+    route_memory& memory = job.config->memories[job.route.index];
+    const cache::tag_offer offer =
+        cache::make_offer(&stored, {}, nullptr, rules, crypto::sha256_hex, memory.form(job.state.on().now().steady));
+    cache::write_offer(job.upstream.header, offer);
     job.upstream.verb = http::method::get;
     job.upstream.method_name = "GET";
 
@@ -54,8 +46,12 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
         co_return observer::refresh::failed;
     }
     const wall_time received = job.state.on().now().wall;
+    const cache::offer_form form = cache::learn(offer, &stored, (*call)->head());
+    if (form != offer.form) memory.learned(form, job.state.on().now().steady);
     const cache::validation verdict =
-        validating ? cache::judge_validation(stored, (*call)->head()) : cache::validation::changed;
+        offer.empty()
+            ? cache::validation::changed
+            : cache::judge_offer(offer, &stored, {}, job.request, (*call)->head(), rules, crypto::sha256_hex).what;
     if (verdict == cache::validation::freshened) {
         cache::stored_response fresh = cache::freshen(stored, (*call)->head(), rules, asked.wall, received);
         const wall_time until = cache::keep_until(fresh, rules);
@@ -65,6 +61,8 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
         if (cache::may_answer_others(object->response, rules)) {
             lead.finish({outcome::kind::published, object, reason::revalidated, {}});
         }
+        call->reset();
+        audit_in_background(job.state, job.config, job.route, job.key, job.request, job.upstream, object);
         co_return observer::refresh::revalidated;
     }
     const cache::storability judged = cache::judge_storability(job.request, (*call)->head(), rules, received);
@@ -90,6 +88,17 @@ net::task<void> run(std::unique_ptr<refresh_job> job, leadership lead) {
 }
 
 }  // namespace
+
+net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most) {
+    std::string body;
+    for (;;) {
+        const result<std::string_view> piece = co_await call.read();
+        if (!piece) co_return std::unexpected(piece.error());
+        if (piece->empty()) co_return body;
+        if (body.size() + piece->size() > most) co_return fail(errc::store_too_large);
+        body += *piece;
+    }
+}
 
 void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
                            const std::string& key, const std::string& flight_key, const http::request_head& request,

@@ -46,7 +46,9 @@ net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& 
 }
 
 net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds age, seconds ttl) {
-    const stored_answer planned = plan(*object, request_, rules(), state_.on().now().wall);
+    std::vector<const cache::stored_response*> others;
+    if (rules().repair_suffix) others = variants();
+    const stored_answer planned = plan(*object, request_, rules(), state_.on().now().wall, others);
     if (planned.needs_body) {
         const steady_time before = state_.on().now().steady;
         result<store::object_ptr> whole = co_await load_body(kept(), state_.on(), key_, object);

@@ -3,6 +3,7 @@
 #include "etagere/http/lists.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace etagere::http {
 namespace {
@@ -24,24 +25,20 @@ std::optional<entity_tag> parse_cut_tag(std::string_view member) noexcept {
     return entity_tag{.weak = weak, .opaque = member};
 }
 
-// Cuts one member off `rest`. Commas within a well-formed tag belong to it: unlike a quoted string, an opaque-tag knows
-// no backslash, so the tag's own quotes decide and not next_member()'s.
-std::optional<std::string_view> next_tag(std::string_view& rest) noexcept {
-    for (;;) {
-        const auto start = rest.find_first_not_of(" \t,");
-        if (start == std::string_view::npos) return std::nullopt;
-        rest.remove_prefix(start);
-        std::size_t end = 0;
-        const std::size_t open = rest.starts_with("W/\"") ? 2 : 0;
-        if (rest[open] == '"') {
-            const auto close = rest.find('"', open + 1);
-            if (close != std::string_view::npos) end = close + 1;
-        }
-        const auto comma = rest.find(',', end);
-        const std::string_view member = rest.substr(0, comma);
-        rest.remove_prefix(member.size());
-        return trim(member);
-    }
+constexpr std::array<std::string_view, 4> suffix_codings{"gzip", "br", "zstd", "deflate"};
+constexpr std::array<std::string_view, 3> suffix_marks{"--", "-", ";"};  // the longer one first
+
+/// `rest` is a mark and a coding.
+bool is_coding_suffix(std::string_view rest) noexcept {
+    return std::ranges::any_of(suffix_marks, [rest](std::string_view mark) {
+        return rest.starts_with(mark) &&
+               std::ranges::find(suffix_codings, rest.substr(mark.size())) != suffix_codings.end();
+    });
+}
+
+bool equal_but_for_suffix(const entity_tag& sent, const entity_tag& current) noexcept {
+    return sent.opaque.starts_with(current.opaque) && !current.opaque.empty() &&
+           is_coding_suffix(sent.opaque.substr(current.opaque.size()));
 }
 
 template <class Equal>
@@ -97,9 +94,52 @@ bool weak_equal(const entity_tag& a, const entity_tag& b) noexcept {
     return a.opaque == b.opaque;
 }
 
-tag_match match_if_none_match(const fields& request, const std::optional<entity_tag>& current,
-                              tag_reading reading) noexcept {
-    return match(request, field_id::if_none_match, current, reading, weak_equal);
+std::string_view suffix_coding(std::string_view opaque) noexcept {
+    for (const std::string_view coding : suffix_codings) {
+        if (!opaque.ends_with(coding)) continue;
+        const std::string_view before = opaque.substr(0, opaque.size() - coding.size());
+        for (const std::string_view mark : suffix_marks) {
+            if (before.ends_with(mark) && before.size() > mark.size()) return coding;
+        }
+    }
+    return {};
+}
+
+std::string_view without_suffix(std::string_view opaque) noexcept {
+    const std::string_view coding = suffix_coding(opaque);
+    if (coding.empty()) return opaque;
+    opaque.remove_suffix(coding.size());
+    for (const std::string_view mark : suffix_marks) {
+        if (opaque.ends_with(mark) && opaque.size() > mark.size()) return opaque.substr(0, opaque.size() - mark.size());
+    }
+    return opaque;
+}
+
+// Unlike a quoted string, an opaque-tag knows no backslash, so the tag's own quotes decide and not next_member()'s.
+std::optional<std::string_view> next_tag(std::string_view& rest) noexcept {
+    for (;;) {
+        const auto start = rest.find_first_not_of(" \t,");
+        if (start == std::string_view::npos) return std::nullopt;
+        rest.remove_prefix(start);
+        std::size_t end = 0;
+        const std::size_t open = rest.starts_with("W/\"") ? 2 : 0;
+        if (rest[open] == '"') {
+            const auto close = rest.find('"', open + 1);
+            if (close != std::string_view::npos) end = close + 1;
+        }
+        const auto comma = rest.find(',', end);
+        const std::string_view member = rest.substr(0, comma);
+        rest.remove_prefix(member.size());
+        return trim(member);
+    }
+}
+
+tag_match match_if_none_match(const fields& request, const std::optional<entity_tag>& current, tag_reading reading,
+                              suffix_reading suffixes) noexcept {
+    if (suffixes == suffix_reading::kept) return match(request, field_id::if_none_match, current, reading, weak_equal);
+    return match(request, field_id::if_none_match, current, reading, [](const entity_tag& a, const entity_tag& b) {
+        return weak_equal(a, b) || equal_but_for_suffix(a, b);
+    });
 }
 
 tag_match match_if_match(const fields& request, const std::optional<entity_tag>& current) noexcept {

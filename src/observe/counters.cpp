@@ -123,4 +123,8 @@ void worker_counters::refreshed(std::uint32_t route_index, refresh_result result
     at(route_index).refreshes[std::to_underlying(result)].add();
 }
 
+void worker_counters::audited(std::uint32_t route_index, audit_result result) {
+    at(route_index).audits[std::to_underlying(result)].add();
+}
+
 }  // namespace etagere::observe

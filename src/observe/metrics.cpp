@@ -167,6 +167,14 @@ void metrics::write_cache(exposition& out) const {
                           sum_route(workers_, route, [=](const auto& r) { return r.refreshes[result].get(); }));
         }
     }
+    out.family("etagere_etag_audit_total", kind::counter,
+               "304s of the origin that a fetch in full has shown to be true, wrong, or needless changes of the tag.");
+    for (std::uint32_t route = 0; route < routes; ++route) {
+        for (std::size_t result = 0; result < audit_labels.size(); ++result) {
+            sample_if_any(out, {{"route", names_.routes[route]}, {"result", audit_labels[result]}},
+                          sum_route(workers_, route, [=](const auto& r) { return r.audits[result].get(); }));
+        }
+    }
 }
 
 void metrics::write_compression(exposition& out) const {

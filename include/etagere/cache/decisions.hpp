@@ -108,11 +108,25 @@ bool may_serve_on_error(const stored_response& r, const policy& rules, origin_fa
 // ---------------------------------------------------------------- the client's own condition (RFC 9110 §13)
 
 enum class precondition : std::uint8_t { proceed, not_modified, failed };
+/// What is known of a response only where it comes out of the store.
+struct stored_hints {
+    /// RFC 9111 §4.3.2: what If-Modified-Since is compared with where there is no Last-Modified.
+    std::optional<wall_seconds> date{};
+    /// A tag with a coding's suffix is another stored variant's own: it must not be read as this one's.
+    bool suffix_is_another = false;
+};
 /// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s
 /// (and statuses a validator speaks of) can become 304.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
-                                    std::optional<wall_seconds> last_modified, const policy& rules,
-                                    wall_time now) noexcept;
+                                    std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
+                                    const stored_hints& hints = {}) noexcept;
+/// True where a client names, in a tag that ends in a coding's suffix, another stored variant of the key than `chosen`,
+/// one that does not owe this suffix to its coding: with `repair: [suffix]` its 304 would be for other bytes.
+bool suffix_names_another(const http::fields& request, const stored_response& chosen,
+                          std::span<const stored_response* const> variants) noexcept;
+/// `variants`: all of the key, for routes that repair suffixes; others need none.
+stored_hints hints_of(const stored_response& chosen, const http::request_head& request, const policy& rules,
+                      std::span<const stored_response* const> variants) noexcept;
 /// The reason for an answer from the store: a fresh one that becomes a 304 or 412 has a reason of its own.
 reason served_as(reason why, precondition condition) noexcept;
 /// The fields of a 200 that its 304 carries too (RFC 9110 §15.4.5): ETag byte for byte, Date, Cache-Control,
@@ -124,16 +138,18 @@ bool belongs_in_not_modified(const http::fields::entry& field, bool has_etag) no
 /// Removes the client's own conditions and range, which must not reach the origin when the whole answer is wanted: a
 /// cold conditional request fetches everything, so that the next client gains.
 void strip_conditions(http::fields& request) noexcept;
-/// RFC 9111 §4.3.1: exactly the stored ETag, alone and unchanged, with the stored Last-Modified; nothing of the
-/// client's. No condition at all where can_validate() says no.
-void add_validators(http::fields& request, const stored_response& r);
+
+// What is asked is an offer of tags: offer.hpp.
 
 enum class validation : std::uint8_t {
     freshened,  // 304 for this response: freshen() it
+    variant,    // 304 for another stored variant of the key: freshen() and serve that one
+    client,     // 304 for what only the client has: it is passed on and freshens nothing
     changed,    // a full answer: judge and store it
     unrelated,  // 304 whose validators name another response: fetch in full (RFC 9111 §4.3.4)
     error,      // 5xx: may_serve_on_error() decides
 };
+/// For a validation with the stored validators alone.
 validation judge_validation(const stored_response& r, const http::response_head& answer) noexcept;
 /// RFC 9111 §3.2, §4.3.4: all fields of the 304 replace the stored ones, except what describes the bytes
 /// (Content-Length, Content-Encoding, Content-Type, Content-Range, ETag's own rule) and what is never stored. A missing

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "etagere/cache/decisions.hpp"
+#include "etagere/cache/offer.hpp"
 
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@ struct key_knowledge {
     reason not_kept = reason::none;  // why the last answer was not kept, as long as that is remembered
     milliseconds remembered_for{0};
     bool in_flight = false;  // the origin is being asked for it already
+    offer_form form = 0;     // how much of an offer of tags the route's origin is known to read
 };
 
 enum class course : std::uint8_t {

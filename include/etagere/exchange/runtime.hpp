@@ -2,6 +2,7 @@
 #pragma once
 
 #include "etagere/exchange/collapse.hpp"
+#include "etagere/exchange/route_memory.hpp"
 #include "etagere/exchange/search_rules.hpp"
 #include "etagere/observe/record.hpp"
 #include "etagere/routing/table.hpp"
@@ -22,6 +23,7 @@ struct runtime {
     std::vector<std::shared_ptr<upstream::shared_state>> upstreams;             // by index in config.upstreams
     std::vector<std::uint32_t> labels;                                          // route index → index of its metrics
     std::shared_ptr<search_rules> searches = std::make_shared<search_rules>();  // like the stores, it outlives a reload
+    std::unique_ptr<route_memory[]> memories;  // by route index; what is learned while this runs
 };
 
 /// Where finished exchanges are told: metrics and access log. Called on the worker; must not block.
@@ -33,6 +35,8 @@ public:
     virtual void observe(const observe::record& r) = 0;
     enum class refresh : std::uint8_t { revalidated, changed, failed };
     virtual void refreshed(std::uint32_t route, refresh how) = 0;
+    enum class audit : std::uint8_t { true_304, wrong_304, churn };
+    virtual void audited(std::uint32_t route, audit how) = 0;
 };
 
 /// What one worker has of the running configuration. Not thread-safe: belongs to its worker.

@@ -98,6 +98,11 @@ inline constexpr std::array<std::string_view, 3> refresh_labels{"revalidated", "
 /// Label values of `coding`, by http::coding without identity.
 inline constexpr std::array<std::string_view, 3> coding_labels{"gzip", "br", "zstd"};
 
+/// What a fetch in full showed of a 304: the same tag and bytes, other bytes under the same tag, or the other way
+/// round.
+enum class audit_result : std::uint8_t { true_304, wrong_304, churn };
+inline constexpr std::array<std::string_view, 3> audit_labels{"true", "wrong_304", "churn"};
+
 inline constexpr std::array<std::string_view, 4> phase_labels{"connect", "queue", "first_byte", "total"};
 enum class phase : std::uint8_t { connect, queue, first_byte, total };
 
@@ -118,6 +123,7 @@ struct route_counters {
     std::array<counter, refresh_labels.size()> refreshes;
     std::array<by_coding, coding_labels.size()> codings;
     counter encoded_bytes;
+    std::array<counter, audit_labels.size()> audits;
     counter not_modified_client, not_modified_upstream, saved_client_bytes, saved_upstream_bytes, collapsed;
 };
 
@@ -141,6 +147,7 @@ public:
     void observe(const record& r);
     /// A stale response was asked for again without a client waiting.
     void refreshed(std::uint32_t route_index, refresh_result result);
+    void audited(std::uint32_t route_index, audit_result result);
 
     const route_counters* route(std::uint32_t i) const noexcept { return routes_.find(i); }
     const upstream_counters* upstream(std::uint32_t i) const noexcept { return upstreams_.find(i); }

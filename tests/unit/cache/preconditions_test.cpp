@@ -1,6 +1,8 @@
 // RFC 9110 §13: what the client's own condition makes of a response.
 #include "unit/cache/support.hpp"
 
+#include <array>
+
 namespace etagere::cache::test {
 namespace {
 
@@ -97,6 +99,48 @@ TEST(PreconditionsStrict, WithoutLenienceTheQuotesCount) {
     };
     EXPECT_EQ(evaluated("v2"), proceed);
     EXPECT_EQ(evaluated("\"v2\""), not_modified);
+}
+
+// RFC 9111 §4.3.2: only where there is no Last-Modified, and only If-Modified-Since.
+TEST(PreconditionsStored, DateStandsInForLastModified) {
+    const auto evaluated = [&](const field_list& request, std::optional<wall_seconds> modified = {}) {
+        return evaluate_preconditions(make_request(request), 200, "\"v2\"", modified, policy{}, t0 + 1h,
+                                      {.date = std::chrono::floor<seconds>(t0)});
+    };
+    EXPECT_EQ(evaluated({{"If-Modified-Since", at}}), not_modified);
+    EXPECT_EQ(evaluated({{"If-Modified-Since", after}}), not_modified);
+    EXPECT_EQ(evaluated({{"If-Modified-Since", before}}), proceed);
+    EXPECT_EQ(evaluated({{"If-Modified-Since", at}, {"If-None-Match", "\"v1\""}}), proceed);
+    EXPECT_EQ(evaluated({{"If-Unmodified-Since", before}}), proceed);
+    EXPECT_EQ(evaluated({{"If-Modified-Since", before}}, std::chrono::floor<seconds>(t0 - 1h)), not_modified);
+    EXPECT_EQ(evaluated({{"If-Modified-Since", at}}, std::chrono::floor<seconds>(t0 + 1h)), proceed);
+}
+
+// B24
+TEST(PreconditionsSuffix, OnlyWhereTheRouteSaysSo) {
+    policy rules;
+    const auto evaluated = [&](const stored_hints& hints = {}) {
+        return evaluate_preconditions(make_request({{"If-None-Match", "W/\"v2-gzip\""}}), 200, "\"v2\"", std::nullopt,
+                                      rules, t0, hints);
+    };
+    EXPECT_EQ(evaluated(), proceed);
+    rules.repair_suffix = true;
+    EXPECT_EQ(evaluated(), not_modified);
+    EXPECT_EQ(evaluated({.suffix_is_another = true}), proceed);
+}
+
+TEST(SuffixNamesAnother, WhereAnotherVariantHasThatTagForItself) {
+    const stored_response plain = stored({{"ETag", "\"page\""}});
+    const stored_response breton = stored({{"ETag", "\"page-br\""}});
+    const stored_response coded = stored({{"ETag", "\"page-br\""}, {"Content-Encoding", "br"}});
+    const http::fields asks = make_fields({{"If-None-Match", "W/\"page-br\""}});
+    const std::array with_breton{&plain, &breton};
+    const std::array with_coded{&plain, &coded};
+    EXPECT_TRUE(suffix_names_another(asks, plain, with_breton));
+    EXPECT_FALSE(suffix_names_another(asks, breton, with_breton));
+    EXPECT_FALSE(suffix_names_another(asks, plain, with_coded));
+    EXPECT_FALSE(suffix_names_another(make_fields({{"If-None-Match", "\"page\""}}), plain, with_breton));
+    EXPECT_FALSE(suffix_names_another({}, plain, with_breton));
 }
 
 // RFC 9110 §15.4.5

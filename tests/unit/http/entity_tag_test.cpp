@@ -116,5 +116,50 @@ TEST(IfMatch, ComparesStrongly) {
     EXPECT_EQ(if_match({"v1"}, v1), tag_match::differs);
 }
 
+// B24: what compressing hops leave behind
+TEST(CodingSuffix, KnownOnesOnly) {
+    struct row {
+        const char *opaque, *coding, *rest;
+    };
+    for (const row& r : {row{"v1-gzip", "gzip", "v1"}, row{"v1--gzip", "gzip", "v1"}, row{"v1;gzip", "gzip", "v1"},
+                         row{"v1-br", "br", "v1"}, row{"v1-zstd", "zstd", "v1"}, row{"v1-deflate", "deflate", "v1"},
+                         row{"v1---gzip", "gzip", "v1-"}, row{"a-gzip-br", "br", "a-gzip"}, row{"v1", "", "v1"},
+                         row{"v1-zip", "", "v1-zip"}, row{"v1gzip", "", "v1gzip"}, row{"-gzip", "", "-gzip"},
+                         row{"gzip", "", "gzip"}, row{"v1-GZIP", "", "v1-GZIP"}, row{"v1-gzip2", "", "v1-gzip2"},
+                         row{"v1_gzip", "", "v1_gzip"}, row{"", "", ""}}) {
+        EXPECT_EQ(suffix_coding(r.opaque), r.coding) << r.opaque;
+        EXPECT_EQ(without_suffix(r.opaque), r.rest) << r.opaque;
+    }
+}
+
+TEST(CodingSuffix, IsTakenOffWhereTheRestIsEqual) {
+    const auto current = parse_entity_tag("\"v1\"");
+    const auto matches = [&](const char* value, suffix_reading suffixes) {
+        fields request;
+        EXPECT_TRUE(request.add("If-None-Match", value));
+        return match_if_none_match(request, current, tag_reading::lenient, suffixes) == tag_match::matches;
+    };
+    for (const char* sent : {"\"v1-gzip\"", "\"v1;gzip\"", "\"v1--gzip\"", "W/\"v1-gzip\"", "\"v1-br\"", "\"v1-zstd\"",
+                             "\"v1-deflate\"", "v1-gzip", "/\"v1-gzip", "\"a\", \"v1-gzip\""}) {
+        EXPECT_TRUE(matches(sent, suffix_reading::removed)) << sent;
+        EXPECT_FALSE(matches(sent, suffix_reading::kept)) << sent;
+    }
+    for (const char* sent : {"\"v2-gzip\"", "\"v1-gzip-gzip\"", "\"v1-zip\"", "\"v1-\"", "\"v11-gzip\"", "\"v-gzip\"",
+                             "\"v1 -gzip\"", "\"v1gzip\""}) {
+        EXPECT_FALSE(matches(sent, suffix_reading::removed)) << sent;
+    }
+    // The other way round it is another tag.
+    fields request;
+    EXPECT_TRUE(request.add("If-None-Match", "\"v1\""));
+    EXPECT_EQ(
+        match_if_none_match(request, parse_entity_tag("\"v1-gzip\""), tag_reading::lenient, suffix_reading::removed),
+        tag_match::differs);
+    // An empty tag is nobody's rest.
+    fields suffix;
+    EXPECT_TRUE(suffix.add("If-None-Match", "\"-gzip\""));
+    EXPECT_EQ(match_if_none_match(suffix, parse_entity_tag("\"\""), tag_reading::lenient, suffix_reading::removed),
+              tag_match::differs);
+}
+
 }  // namespace
 }  // namespace etagere::http

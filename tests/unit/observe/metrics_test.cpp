@@ -58,6 +58,7 @@ TEST_F(Metrics, SamplesBearTheDocumentedNames) {
     all.of(0).observe(r);
     all.of(1).observe(r);
     all.of(1).refreshed(route, refresh_result::changed);
+    all.of(0).audited(route, audit_result::wrong_304);
     const std::string text = all.render();
     for (const auto* const sample : {
              R"(etagere_build_info{version="0.1.0",revision="c0ffee"} 1)",
@@ -82,6 +83,7 @@ TEST_F(Metrics, SamplesBearTheDocumentedNames) {
              R"(etagere_compression_bytes_total{route="products",coding="br",side="client"} 18000)",
              R"(etagere_compression_encoded_bytes_total{route="products"} 100000)",
              R"(etagere_cache_background_refresh_total{route="products",result="changed"} 1)",
+             R"(etagere_etag_audit_total{route="products",result="wrong_304"} 1)",
              R"(etagere_upstream_requests_total{upstream="rails",code="3xx"} 2)",
              R"(etagere_upstream_duration_seconds_count{upstream="rails",phase="connect"} 2)",
              R"(etagere_upstream_duration_seconds_bucket{upstream="rails",phase="total",le="0.001"} 2)",
