@@ -9,7 +9,7 @@
 #       test     what the tests need besides `build`
 #       lint     clang-format and clang-tidy
 #       coverage llvm-cov, llvm-profdata
-#       apps     what the end-to-end tests run: the sets rails and go, memcached, Python
+#       apps     what the end-to-end tests run: the sets rails and go, memcached, nginx, Python
 #       rails    Rails 6.1 on Puma, Rack::Cache + Dalli
 #       go       the Go tool chain
 #       demo     what src/demo/run needs besides `build`
@@ -27,7 +27,7 @@ packages() {
         test)     echo libgtest-dev libgmock-dev memcached python3 brotli zstd ccache git ;;
         lint)     echo clang-format-19 clang-tidy-19 python3 ;;
         coverage) echo llvm-19 ;;
-        apps)     packages rails; packages go; echo memcached python3 ;;
+        apps)     packages rails; packages go; echo memcached nginx-light python3 ;;
         rails)    echo ruby ruby-rails ruby-sqlite3 puma ruby-rack-cache ruby-dalli ;;
         go)       echo golang-go ;;
         demo)     echo python3 ;;

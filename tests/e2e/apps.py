@@ -102,14 +102,16 @@ class App:
 
 
 class Rails(App):
-    """tests/apps/rails. `rack_cache`: "host:port" of a memcached, for Rack::Cache with Dalli in the stack."""
+    """tests/apps/rails. `rack_cache`: "host:port" of a memcached, for Rack::Cache with Dalli in the stack. `deflater`:
+    where Rack::Deflater stands, "outside" of everything or "inside" of Rack::ETag."""
 
     NAME, SAYS = "Rails", r"Listening on http://127\.0\.0\.1:(\d+)"
     DIRECTORY = os.path.join(APPS, "rails")
 
-    def __init__(self, threads=5, rack_cache=None):
+    def __init__(self, threads=5, rack_cache=None, deflater=None):
         def env(scratch):
             more = {"RACK_CACHE": rack_cache} if rack_cache else {}
+            more |= {"DEFLATER": deflater} if deflater else {}
             return {"RAILS_ENV": "production", "DATABASE": os.path.join(scratch, "shop.sqlite"), **more}
         super().__init__([program("puma"), "-b", "tcp://127.0.0.1:0", "-t", f"{threads}:{threads}", "-w", "0",
                           "-e", "production", "config.ru"], env, self.DIRECTORY)
@@ -143,6 +145,47 @@ class RackCache(App):
         with self.changed:
             self.changed.wait_for(lambda: len(found()) >= count, 10)
             return found()
+
+
+class Nginx:
+    """nginx between étagère and an application, compressing what passes: its gzip turns "x" into W/"x"."""
+
+    CONFIG = """
+daemon off; master_process off; pid @DIR@/pid; error_log stderr warn;
+events { worker_connections 64; }
+http {
+  access_log off;
+  client_body_temp_path @DIR@/body; proxy_temp_path @DIR@/proxy; fastcgi_temp_path @DIR@/fastcgi;
+  uwsgi_temp_path @DIR@/uwsgi; scgi_temp_path @DIR@/scgi;
+  gzip on; gzip_proxied any; gzip_types application/json; gzip_min_length 100; gzip_http_version 1.0;
+  server {
+    listen unix:@DIR@/socket;
+    location / { proxy_pass @APP@; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; }
+  }
+}
+"""
+
+    def __init__(self, app):
+        self.scratch = tempfile.TemporaryDirectory()
+        directory = self.scratch.name
+        path = os.path.join(directory, "nginx.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.CONFIG.replace("@DIR@", directory).replace("@APP@", app))
+        self.socket = os.path.join(directory, "socket")
+        self.process = subprocess.Popen([program("nginx"), "-c", path, "-p", directory, "-e", "stderr"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(self.socket) or self.process.poll() is not None, "nginx to listen", 30)
+        if self.process.poll() is not None:
+            raise AssertionError(f"nginx ended at once with {self.process.returncode}")
+
+    @property
+    def url(self):
+        return f"unix:{self.socket}"
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.scratch.cleanup()
 
 
 class Go(App):

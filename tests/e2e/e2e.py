@@ -8,13 +8,13 @@ import sys
 import threading
 import unittest
 
-from apps import Go, Rails
+from apps import Go, Nginx, Rails
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "system"))
 
 from harness import Client, Etagere, Memcached, Reader, many, wait_until  # noqa: E402
 
-__all__ = ["Client", "Counted", "EndToEnd", "Etagere", "Go", "Memcached", "MEMCACHED", "MEMORY", "Rails", "TIERS",
+__all__ = ["Client", "Counted", "EndToEnd", "Etagere", "Go", "Memcached", "MEMCACHED", "MEMORY", "Nginx", "Rails", "TIERS",
            "hostname", "many", "wait_until"]
 
 # One store each. memcached's deadline is long: these tests are about answers, and the machine may be busy.

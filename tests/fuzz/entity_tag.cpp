@@ -31,6 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const tag_match lenient = match_if_none_match(none_match, current, tag_reading::lenient);
     const tag_match strong = match_if_match(match, current);
     FUZZ_CHECK((strict == tag_match::absent) == !lines && (strong == tag_match::absent) == !lines);
+    const tag_match repaired = match_if_none_match(none_match, current, tag_reading::lenient, suffix_reading::removed);
+    // Taking suffixes off only adds matches, and only of tags that begin as the current one does.
+    FUZZ_CHECK(repaired == lenient || (lenient == tag_match::differs && repaired == tag_match::matches && named));
     FUZZ_CHECK(strict != tag_match::matches || (current && named));
     FUZZ_CHECK(lenient != tag_match::matches || (current && named));
     // Lenient only adds matches; strong comparison only takes some away.

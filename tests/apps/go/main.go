@@ -2,6 +2,7 @@
 //
 //	/items?page=N        1,000 items, about 140 KB of JSON
 //	/items/{id}          one item; PUT {"name": …, "price_cents": …} changes it
+//	/file                a document through http.ServeContent, with the tag of its version; PUT /file?v=N makes it N
 //	/slow                30 ms of CPU, then a small answer
 //	/events              server-sent events: what is posted to /events goes to every listener at once
 //	/shop?page=N&etag=F  consumes another API at PRODUCTS_URL; see shop.go
@@ -49,6 +50,7 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/items", items.list)
 	mux.HandleFunc("/items/", items.one)
+	mux.HandleFunc("/file", file)
 	mux.HandleFunc("/slow", slow)
 	mux.HandleFunc("/events", events.serve)
 	mux.Handle("/shop", newShop(os.Getenv("PRODUCTS_URL")))
@@ -111,6 +113,22 @@ func slow(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"of": r.URL.RawQuery, "sum": hex.EncodeToString(first[:])})
+}
+
+// file answers as net/http does for whoever sets a tag: If-None-Match is read as the list that it is.
+var fileVersion atomic.Value
+
+func file(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut {
+		fileVersion.Store(r.URL.Query().Get("v"))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	version, _ := fileVersion.Load().(string)
+	w.Header().Set("ETag", strconv.Quote("v"+version))
+	w.Header().Set("Cache-Control", "public")
+	renders.Add(1)
+	http.ServeContent(w, r, "file.txt", time.Time{}, strings.NewReader("version "+version+"\n"))
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

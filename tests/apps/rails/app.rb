@@ -7,12 +7,17 @@
 #                              `max-age=0, private, must-revalidate`; with a Bearer token it is that customer's page
 #   /mine/products?page=N      a customer's page with stale?(etag:, last_modified:) but not `public`: the same
 #                              Cache-Control as the defaults, and a tag that costs no rendering
+#   /strong/products?page=N    stale?(strong_etag:, public: true): a tag that nginx's gzip weakens
+#   /lying/products?page=N     stale?(strong_etag: page): the tag of a page never changes, its bytes do each time
+#   /churning/products?page=N  a tag made anew for each rendering of the same bytes, that is still confirmed
 #   PUT /api/products/:id      changes a row; the tag of its page changes with it
 #   /renders                   how many pages were really rendered, and how many requests reached a controller
 #   /up                        health
 #
 # Environment: DATABASE  file of the SQLite database; created and filled if it does not exist (required)
 #              RACK_CACHE  host:port of a memcached: puts Rack::Cache with Dalli into the middleware stack
+#              DEFLATER  outside: Rack::Deflater around everything, as `use Rack::Deflater` in config.ru; inside: below
+#              Rack::ETag, which then makes the tag of the compressed bytes
 #              RACK_CACHE_LOG  1: Rack::Cache tells what it did (`cache: [GET /x] stale, valid, store`)
 require 'rails'
 require 'active_record/railtie'
@@ -28,6 +33,11 @@ class Catalogue < Rails::Application
   config.logger = ActiveSupport::Logger.new($stderr)
   config.log_level = :warn
   config.hosts.clear
+
+  case ENV['DEFLATER']
+  when 'outside' then config.middleware.insert_before(0, Rack::Deflater)
+  when 'inside' then config.middleware.use(Rack::Deflater)
+  end
 
   if (server = ENV['RACK_CACHE'])
     require 'dalli'
@@ -98,6 +108,25 @@ class MineController < ApiController
     products = Product.page(page).load
     fresh = freshness(products)
     render_products(products, customer: customer) if stale?(**fresh, etag: [customer, fresh[:etag]])
+  end
+end
+
+# What a validator audit is for: tags that say something else than the bytes.
+class TagsController < ApiController
+  def strong
+    products = Product.page(page).load
+    render_products(products) if stale?(strong_etag: products.map(&:id).zip(products.map { |p| p.updated_at.to_f }), public: true)
+  end
+
+  def lying
+    render_products(Product.page(page).load, rendered: Counters::RENDERS.value) if stale?(strong_etag: page, public: true)
+  end
+
+  def churning
+    known = request.if_none_match.to_s[/"churn-[0-9]+-#{page}"/]
+    response.headers['ETag'] = known || %("churn-#{Counters::RENDERS.value}-#{page}")
+    response.headers['Cache-Control'] = 'public'
+    known ? head(:not_modified) : render_products(Product.page(page).load)
   end
 end
 

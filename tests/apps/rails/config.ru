@@ -17,6 +17,7 @@ Catalogue.routes.draw do
   resources :products, only: %i[index update], path: 'api/products'
   get 'defaults/products', to: 'defaults#index'
   get 'mine/products', to: 'mine#index'
+  %w[strong lying churning].each { |kind| get "#{kind}/products", to: "tags##{kind}" }
 end
 
 run Catalogue
