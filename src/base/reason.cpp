@@ -29,6 +29,8 @@ constexpr std::array rows{
     reason_info{"miss_vary", "miss", "", "RFC 9111 §4.1",
                 "stored, but for other values of the fields that Vary names: make Vary at the origin as short as is "
                 "true, or normalise those fields on the route"},
+    reason_info{"miss_partial", "miss", "", "RFC 9111 §3.4",
+                "a part is stored, and the request wanted more; one request without Range stores the whole"},
     reason_info{"miss_evicted_body", "miss", "", "RFC 9111 §4",
                 "the head was still stored, the body was not: give the store more room"},
     reason_info{"collapsed_local", "revalidated", "", "RFC 9111 §4",
@@ -43,8 +45,10 @@ constexpr std::array rows{
                 "the store did not answer in time: look at memcached and at etagere_store_operations_total"},
     reason_info{"pass_client_directive", "pass", "pass", "RFC 9111 §5.2.1",
                 "the client asked past the cache; cache: { client_directives: ignore } on the route if it may not"},
-    reason_info{"pass_range", "pass", "", "RFC 9111 §3.3",
-                "a range of something not stored is passed on; one request without Range stores the whole"},
+    reason_info{
+        "pass_range", "pass", "", "RFC 9111 §3.3",
+        "a range is kept only where its 206 names the complete length and carries a strong ETag; one request without "
+        "Range stores the whole"},
     reason_info{"pass_request_body", "pass", "pass", "RFC 9110 §9.3.1",
                 "a GET with a body cannot be keyed; send the request without one"},
     reason_info{

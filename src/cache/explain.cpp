@@ -1,5 +1,7 @@
 #include "etagere/cache/explain.hpp"
 
+#include "etagere/cache/ranges.hpp"
+
 #include "freshness.hpp"
 
 #include <algorithm>
@@ -59,31 +61,41 @@ void serve(explanation& e, const stored_response& r, const http::request_head& r
     e.condition = evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
     e.why = served_as(e.why, e.condition);
     e.status = e.condition == precondition::not_modified ? 304 : e.condition == precondition::failed ? 412 : r.status;
+    if (e.condition != precondition::proceed) return;
+    switch (answer_range(request, r).what) {
+        case range_answer::kind::single:
+        case range_answer::kind::several: e.status = 206; break;
+        case range_answer::kind::unsatisfiable: e.status = 416; break;
+        case range_answer::kind::whole:
+        case range_answer::kind::not_held: break;
+    }
 }
 
 void ask(explanation& e, const stored_response* chosen, const http::request_head& request, const policy& rules,
          std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now,
          credential_digest digest) {
-    // RFC 9111 §3.3: a part of what is not here is not fetched whole for one client.
-    if (chosen == nullptr && request.header.has(field_id::range)) {
-        e.what = course::pass;
-        e.why = reason::pass_range;
-        e.conditions = conditions_in(request.header);
-        return;
-    }
+    // RFC 9111 §3.3: a part of what is not here whole is asked for as a part.
+    const bool whole_is_here = chosen != nullptr && !chosen->is_partial();
+    const auto part = whole_is_here ? std::nullopt : wanted_range(request);
     const bool alone = known.not_kept != reason::none;
     e.asks_in_full = e.what == course::validate || !alone;
     const bool offers =
         e.what == course::validate || (e.why == reason::miss_vary && !alone && request.verb != http::method::head);
     const tag_offer offer = offers ? make_offer(chosen, variants, &request, rules, digest, known.form) : tag_offer{};
     http::fields header = request.header;
-    if (e.asks_in_full) {
+    if (e.asks_in_full || part) {
         write_offer(header, offer);
     } else {
         add_repaired_tags(header, rules);
     }
+    for (const field_id id : {field_id::range, field_id::if_range}) header.erase(id);
     if (!offer.empty()) {
         e.then.push_back({event::not_modified, reason::revalidated});
+    }
+    if (part) {
+        header.append(field_id::range, http::to_string(*part));
+    } else if (e.why == reason::miss_partial) {
+        add_completion(header, *chosen);
     }
     e.conditions = conditions_in(header);
     e.then.push_back({event::kept, e.what == course::validate ? reason::revalidated_changed : e.why});
@@ -108,6 +120,7 @@ course course_of(reuse_action a) noexcept {
         case reuse_action::serve_revalidate: return course::serve_stale;
         case reuse_action::validate: return course::validate;
         case reuse_action::refuse: return course::refuse;
+        case reuse_action::complete:
         case reuse_action::fetch: break;
     }
     return course::fetch;

@@ -102,7 +102,7 @@ bool must_forget(const stored_response& r, const policy& rules) noexcept {
 }
 
 bool can_validate(const stored_response& r) noexcept {
-    return r.status == 200 && r.has_validator();
+    return (r.status == 200 || r.is_partial()) && r.has_validator();
 }
 
 bool may_answer_others(const stored_response& r, const policy& rules) noexcept {

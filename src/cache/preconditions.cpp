@@ -29,7 +29,8 @@ bool ends_in_cache_control(std::string_view name) noexcept {
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
                                     const stored_hints& hints) noexcept {
-    if (status != 200) return precondition::proceed;  // §13.2.1
+    // §13.2.1; a Range is looked at afterwards (§13.2.2), so a 206 is what would be a 200.
+    if (status != 200 && status != 206) return precondition::proceed;
     const http::fields& header = request.header;
     const bool retrieves = request.verb == http::method::get || request.verb == http::method::head;
     const auto tag = http::parse_entity_tag(etag);

@@ -1,4 +1,5 @@
 #include "etagere/cache/decisions.hpp"
+#include "etagere/cache/ranges.hpp"
 
 #include "freshness.hpp"
 
@@ -39,6 +40,15 @@ bool client_wants_to_ask(const request_directives& client, seconds age, seconds 
            (client.min_fresh != absent && ttl < seconds(client.min_fresh));
 }
 
+/// RFC 9111 §3.3: what to do where a part cannot answer this request; nullopt where it can.
+std::optional<reuse_action> beyond_the_part(const stored_response& r, const http::request_head& request) noexcept {
+    const range_answer answer = answer_range(request, r);
+    if (can_answer(r, answer)) return std::nullopt;
+    const bool something_missing_only = missing_range(r).size() < r.complete_length;
+    return answer.what == range_answer::kind::whole && something_missing_only ? reuse_action::complete
+                                                                              : reuse_action::fetch;
+}
+
 /// How stale an answer the client takes (RFC 9111 §5.2.1.2), where the origin does not forbid it.
 bool client_takes_stale(const request_directives& client, seconds staleness) noexcept {
     return client.max_stale != absent && staleness <= seconds(client.max_stale);
@@ -69,6 +79,10 @@ reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, 
     decision.age = current_age(r, now);
     decision.ttl = freshness_lifetime(r, rules) - decision.age;
     if (must_forget(r, rules)) return ask_origin(reuse_action::fetch, reason::revalidated_changed);
+
+    if (r.is_partial()) {
+        if (const auto beyond = beyond_the_part(r, request)) return ask_origin(*beyond, reason::miss_partial);
+    }
 
     // §5.2.2.4: no-cache asks whatever the age.
     const bool must_ask =

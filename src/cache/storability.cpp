@@ -76,8 +76,11 @@ reason judge_form(const http::request_head& request, const http::response_head& 
     if (!rules.enabled) return reason::pass_route_off;
     if (request.verb != http::method::get && request.verb != http::method::head) return reason::pass_method;
     if (rules.stream || is_stream(response)) return reason::pass_stream;
-    // RFC 9111 §3: final, and complete: neither 206 (§3.3) nor 304 is a representation of its own.
-    if (response.status < 200 || response.status > 599 || response.status == 206 || response.status == 304) {
+    // RFC 9111 §3: final, and complete. 304, 412 and 416 answer one client's condition or range, and would be wrong for
+    // everybody else; a 206 has a judge of its own (ranges.hpp).
+    constexpr std::array of_one_request{206, 304, 412, 416};
+    const bool final = response.status >= 200 && response.status <= 599;
+    if (!final || std::ranges::find(of_one_request, response.status) != of_one_request.end()) {
         return reason::nostore_status;
     }
     if (has_any(request.header, method_override_fields)) return reason::nostore_policy;

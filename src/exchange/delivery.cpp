@@ -6,6 +6,8 @@
 #include "forwarding.hpp"
 #include "keep.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -69,9 +71,19 @@ void delivery::judge() {
         of_.record_.why = reason::nostore_hit_for_miss;
         return;
     }
-    judged_ = cache::judge_storability(*about_.request, call_.head(), rules(), received_);
+    if (of_.part_ && head_.status == 206) {
+        part_ = cache::judge_part(of_.request_, call_.head(), rules(), received_);
+        judged_ = part_->may;
+    } else {
+        judged_ = cache::judge_storability(*about_.request, call_.head(), rules(), received_);
+    }
     storing_ = judged_.store;
     if (keep_ == keeping::for_get) return;  // an unsafe request's record says what it did: invalidated
+    // RFC 9110 §14.3: from the store, ranges can be had.
+    const bool offers_ranges = storing_ && head_.status == 200 && cache::may_be_cut(head_.status, head_.header);
+    if (offers_ranges && !head_.header.has(field_id::accept_ranges)) {
+        head_.header.append(field_id::accept_ranges, "bytes");
+    }
     tagging_ = cache::wants_own_etag(of_.request_, head_, rules());
     if (!storing_) give_up_storing(judged_.why);
 }
@@ -82,6 +94,7 @@ void delivery::choose_coding() {
     // What is kept for one user is that user's secret (BREACH).
     if (judged_.always_validate || !cache::may_code(head_, of_.rules())) return;
     cache::vary_on_accept_encoding(head_.header);
+    if (cache::wanted_range(of_.request_)) return;  // ranges are of what is stored
     const std::string_view governing = cache::governing_field(head_.header, of_.rules().targeted);
     coding_ = cache::coding_for(of_.request_, cache::parse_response_directives(head_.header, governing), of_.rules());
 }
@@ -92,7 +105,7 @@ void delivery::give_up_storing(reason why) {
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(about_.key, of_.state_.on().now().steady, rules().hit_for_miss, why);
+        of_.state_.collapse().remember_not_kept(of_.join_key_, of_.state_.on().now().steady, rules().hit_for_miss, why);
     }
 }
 
@@ -128,7 +141,7 @@ net::task<void> delivery::take(std::string_view piece) {
     if (!hold_on && !released_) co_await release();
     if (!released_ || storing_) bytes_ += piece;
     if (released_ && !muted_) {
-        result<void> sent = co_await send(piece);
+        result<void> sent = co_await send_content(piece);
         if (sent && cache::is_stream(head_)) sent = co_await of_.t_.flush();
         if (!sent) {
             of_.record_.error = error_name(sent.error());
@@ -193,6 +206,29 @@ net::task<void> delivery::send_condition_answer(cache::precondition condition) {
     first_byte();
 }
 
+cache::range_answer delivery::wanted(std::uint64_t length) const noexcept {
+    // An answer that is not for the store is the origin's own affair, its ranges included.
+    if (!judged_.store || head_.status != 200 || !cache::may_be_cut(head_.status, head_.header)) return {};
+    return cache::answer_range(of_.request_, cache::validators_of(head_.header, received_), length);
+}
+
+net::task<result<void>> delivery::send_content(std::string_view piece) {
+    const http::byte_range here{sent_, sent_ + piece.size() - 1};
+    sent_ += piece.size();
+    if (cut_) {
+        if (cut_->last < here.first || here.last < cut_->first) co_return result<void>{};
+        const std::uint64_t first = std::max(cut_->first, here.first);
+        const std::uint64_t last = std::min(cut_->last, here.last);
+        piece = piece.substr(first - here.first, last - first + 1);
+    }
+    result<void> sent = co_await send(piece);
+    if (sent && cut_ && cut_->last <= here.last) {
+        sent = co_await of_.t_.finish(nullptr);
+        muted_ = true;
+    }
+    co_return sent;
+}
+
 net::task<void> delivery::release() {
     released_ = true;
     const cache::precondition met = condition();
@@ -202,15 +238,21 @@ net::task<void> delivery::release() {
         co_return;
     }
     if (coding_ != http::coding::identity) start_coding();
+    if (coding_ == http::coding::identity && head_.body.how == http::framing::kind::length) {
+        const cache::range_answer range = wanted(head_.body.length);
+        if (range.what == cache::range_answer::kind::single) cut_ = range.ranges[0];
+        if (cut_ || range.what == cache::range_answer::kind::unsatisfiable) cut_head(head_, range);
+        of_.record_.status = head_.status;
+    }
     result<void> sent = co_await of_.t_.send_head(head_);
-    if (sent && !bytes_.empty()) sent = co_await send(bytes_);
+    if (sent && !bytes_.empty()) sent = co_await send_content(bytes_);
     // The head of what is a stream, or may be one for its length is not known, goes out now. Others travel with their
     // first piece.
     const bool streams = rules().stream || cache::is_stream(head_) ||
                          (head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none);
     if (sent && (streams || releasing_)) sent = co_await of_.t_.flush();
     first_byte();
-    if (of_.request_.verb == http::method::head || !head_.body.has_body()) {
+    if (!muted_ && (of_.request_.verb == http::method::head || !head_.body.has_body())) {
         if (sent) sent = co_await of_.t_.finish(nullptr);
         muted_ = true;
     }
@@ -221,12 +263,14 @@ net::task<void> delivery::release() {
 }
 
 net::task<void> delivery::complete() {
+    // A 206 that does not keep what its Content-Range promised is the client's to judge, and nobody else's.
+    if (storing_ && part_ && bytes_.size() != part_->range.size()) give_up_storing(reason::pass_range);
     if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(bytes_, head_.header, rules());
     if (!released_) {
         co_await send_whole();
         co_return;
     }
-    if (storing_) publish(share(std::move(bytes_)));
+    if (storing_) co_await publish(share(std::move(bytes_)));
     if (!muted_) {
         result<void> sent{};
         http::fields trailers;
@@ -243,11 +287,17 @@ net::task<void> delivery::complete() {
     }
 }
 
-store::object_ptr delivery::publish(const shared_bytes& body) {
-    const store::object_ptr object =
-        keep(of_.state_, *of_.runtime_, *about_.route, about_.key,
-             {about_.request, &call_.head(), body, own_etag_, judged_.always_validate, asked_, received_});
+net::task<store::object_ptr> delivery::publish(shared_bytes body) {
     storing_ = false;
+    const answer_to_keep answer{about_.request,          &call_.head(), std::move(body), own_etag_,
+                                judged_.always_validate, asked_,        received_};
+    store::object_ptr object;
+    if (!part_) {
+        object = keep(of_.state_, *of_.runtime_, *about_.route, about_.key, answer);
+    } else {
+        const store::object_ptr held = co_await of_.stored_now();
+        object = keep_part(of_.state_, *of_.runtime_, *about_.route, about_.key, answer, *part_, held, of_.key_);
+    }
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.
     of_.record_.stored = object && object->keep_until > received_;
     of_.record_.ignored = of_.record_.stored && call_.head().header.has(field_id::set_cookie) &&
@@ -257,7 +307,7 @@ store::object_ptr delivery::publish(const shared_bytes& body) {
     } else {
         of_.lead_.finish({outcome::kind::not_shareable, {}, of_.record_.why, {}});
     }
-    return object;
+    co_return object;
 }
 
 void delivery::start_coding() {
@@ -306,7 +356,7 @@ net::task<void> delivery::send_whole() {
     const cache::precondition met = condition();
     shared_bytes body = share(std::move(bytes_));
     store::object_ptr object;
-    if (storing_) object = publish(body);  // first: others wait for it, and need not wait for this client
+    if (storing_) object = co_await publish(body);  // first: others wait for it, and need not wait for this client
     if (body->size() < of_.rules().compress_above) coding_ = http::coding::identity;
     add_cache_status();
     if (met != cache::precondition::proceed) {
@@ -315,8 +365,11 @@ net::task<void> delivery::send_whole() {
     }
     if (coding_ != http::coding::identity) body = co_await coded(object, body);
     if (call_.head().body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
+    std::string assembled;
+    const std::string_view content = cut(head_, wanted(body->size()), *body, assembled, of_.state_.new_request_id());
+    of_.record_.status = head_.status;
     result<void> sent = co_await of_.t_.send_head(head_);
-    if (sent) sent = co_await of_.t_.send(*body);
+    if (sent) sent = co_await of_.t_.send(content);
     if (sent) sent = co_await of_.t_.finish(nullptr);
     first_byte();
     if (!sent) of_.record_.error = error_name(sent.error());

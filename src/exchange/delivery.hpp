@@ -7,6 +7,7 @@
 
 #include "compressing.hpp"
 #include "exchange.hpp"
+#include "keep.hpp"
 
 #include <string>
 
@@ -43,12 +44,15 @@ private:
     net::task<void> broken(error_code ec);
     net::task<void> send_whole();
     void give_up_storing(reason why);
-    store::object_ptr publish(const shared_bytes& body);
     void choose_coding();
     /// What this client gets of a body that is here whole, with `head_` saying so; `object` where it was stored.
     net::task<shared_bytes> coded(store::object_ptr object, shared_bytes body);
     void start_coding();
     net::task<result<void>> send(std::string_view piece);
+    net::task<store::object_ptr> publish(shared_bytes body);
+    /// What the client's Range makes of this answer, were its body so long.
+    cache::range_answer wanted(std::uint64_t length) const noexcept;
+    net::task<result<void>> send_content(std::string_view piece);
     void add_cache_status();
     void tell_etag(std::string_view etag);
     void first_byte() noexcept;
@@ -64,14 +68,17 @@ private:
     subject about_;
 
     cache::storability judged_;
+    std::optional<cache::part_judgement> part_;  // of a 206 to a range that was asked for
     bool storing_ = false;
-    bool tagging_ = false;       // an ETag of ours is wanted, once the whole body is here
-    bool released_ = false;      // the head went out
-    bool muted_ = false;         // the client has all it gets: 304, HEAD, or it is gone
-    bool gone_ = false;          // it is gone
-    bool releasing_ = false;     // release() is running beside a read
-    std::string bytes_;          // held, and kept for the store
-    std::uint64_t dropped_ = 0;  // read without anybody wanting it
+    bool tagging_ = false;                 // an ETag of ours is wanted, once the whole body is here
+    bool released_ = false;                // the head went out
+    bool muted_ = false;                   // the client has all it gets: 304, HEAD, or it is gone
+    bool gone_ = false;                    // it is gone
+    bool releasing_ = false;               // release() is running beside a read
+    std::optional<http::byte_range> cut_;  // of a 200 that streams: what the client gets of it
+    std::uint64_t sent_ = 0;               // of its content so far, cut off or not
+    std::string bytes_;                    // held, and kept for the store
+    std::uint64_t dropped_ = 0;            // read without anybody wanting it
     std::string own_etag_;
     http::coding coding_ = http::coding::identity;  // of ours, that this client gets, if the body is worth it
     std::optional<coded_stream> stream_;            // a body that is being coded as it comes

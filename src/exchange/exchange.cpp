@@ -71,12 +71,9 @@ net::task<void> exchange::cached() {
         decide();
         next then = co_await from_store();
         if (then == next::done) co_return;
-        // A part of something that is not here whole: fetching all of it for this client could cost more than it saves.
-        if (!chosen_ && request_.header.has(http::field_id::range)) {
-            record_.why = reason::pass_range;
-            co_await pass();
-            co_return;
-        }
+        // Who wants a part of what is not here does not wait for all of it, only for the same part.
+        join_key_ = flight_key();
+        if (const auto part = part_to_ask_for()) join_key_.append(1, '\0').append(http::to_string(*part));
         then = co_await join_others();
         if (then == next::done) co_return;
         if (then == next::again) continue;
@@ -183,6 +180,7 @@ net::task<exchange::next> exchange::from_store() {
             co_await send_local(504, "only-if-cached, and nothing usable is stored\n", reason::only_if_cached);
             co_return next::done;
         case validate:
+        case complete:
         case fetch: break;
     }
     co_return next::origin;
@@ -190,10 +188,10 @@ net::task<exchange::next> exchange::from_store() {
 
 net::task<exchange::next> exchange::join_others() {
     if (!rules().collapse) {
-        alone_ = state_.collapse().not_kept(flight_key(), state_.on().now().steady);
+        alone_ = state_.collapse().not_kept(join_key_, state_.on().now().steady);
         co_return next::origin;
     }
-    const collapse_table::joined joined = state_.collapse().join(flight_key(), state_.on().now().steady);
+    const collapse_table::joined joined = state_.collapse().join(join_key_, state_.on().now().steady);
     if (!joined.with) {
         alone_ = true;
         co_return next::origin;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "etagere/cache/offer.hpp"
+#include "etagere/cache/ranges.hpp"
 #include "etagere/exchange/proxy.hpp"
 #include "etagere/observe/record.hpp"
 
@@ -45,10 +46,17 @@ private:
 
     // origin.cpp: asking the origin and judging its answer
     net::task<void> ask_origin();
+    http::request_head origin_request(const cache::tag_offer& offer, bool alone);
     net::task<bool> validated(const cache::tag_offer& offer, std::unique_ptr<upstream::call>& call, moment asked);
     net::task<void> failed_at_origin(error_code ec);
     net::task<bool> freshened(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<bool> serve_on_error(cache::origin_failure how);
+
+    // completion.cpp: parts of what is not here whole (RFC 9111 §3.4)
+    std::optional<http::range_request> part_to_ask_for() const;
+    net::task<bool> completed(std::unique_ptr<upstream::call>& call, moment asked);
+    net::task<store::object_ptr> stored_now();
+
     net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
     void note(const upstream::call& call);
     net::task<void> pass();
@@ -86,14 +94,16 @@ private:
     std::string exact_key_;   // of the target as it came
     search_rule rule_;        // what made the difference; null: nothing did
     std::string search_key_;  // by the rule that is known for the path; "" without
-    std::string flight_key_;
+    std::string flight_key_;  // see flight_key()
+    std::string join_key_;    // with whom it shares a fetch: flight_key(), and the range where one is asked for
 
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without
     cache::reuse_decision decision_;
     leadership lead_;
     bool alone_ = false;    // the answer is not expected to be kept: the client's own condition goes to the origin
-    bool in_full_ = false;  // a validation turned out to be about another response: ask without a condition
+    bool in_full_ = false;  // what is stored turned out to be of no use: ask for the whole, without a condition
+    std::optional<http::range_request> part_;  // what the origin is asked for; without: the whole
 
     observe::record record_;
     std::string upstream_name_;
@@ -116,6 +126,9 @@ net::task<result<store::found>> inspect(store::store& from, net::worker& on, con
 net::task<result<store::found>> load(store::store& from, net::worker& on, const std::string& key);
 net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,
                                                store::object_ptr head);
+
+/// The whole body, at most so many octets (errc::store_too_large).
+net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);
 
 /// RFC 5861 §3: refreshes `object`, which lies under `key`, while its stale copy is being served. Detached; never more
 /// than one a flight key at a time.

@@ -56,6 +56,7 @@ std::string_view name(cache::reuse_action a) noexcept {
         case cache::reuse_action::serve_revalidate: return "serve_stale";
         case cache::reuse_action::validate: return "validate";
         case cache::reuse_action::refuse: return "refuse";
+        case cache::reuse_action::complete:
         case cache::reuse_action::fetch: break;
     }
     return "fetch";

@@ -7,7 +7,9 @@
 
 #include "searching.hpp"
 
+#include <array>
 #include <charconv>
+#include <span>
 
 namespace etagere::exchange {
 
@@ -69,28 +71,170 @@ bool keep_freshened(worker_state& state, const runtime& runtime, const routing::
     return true;
 }
 
+store::object_ptr keep_part(worker_state& state, const runtime& runtime, const routing::route& route,
+                            const std::string& key, const answer_to_keep& answer, const cache::part_judgement& judged,
+                            const store::object_ptr& held, const std::string& held_under) {
+    const std::string keep_under = key_to_keep(*runtime.searches, route, *answer.request, answer.head->header);
+    for (const std::string& k : {key, keep_under}) {
+        if (state.collapse().invalidated_since(k, answer.asked.steady)) return nullptr;
+    }
+    cache::stored_response stored = cache::make_part(*answer.request, *answer.head, judged, route.policy,
+                                                     answer.asked.wall, answer.received, crypto::sha256_hex);
+    stored.body_size = answer.body->size();
+    shared_bytes body = answer.body;
+    if (held && held_under == keep_under && stored.is_partial()) {
+        const cache::stored_response& there = held->response;
+        if (!there.is_partial() && there.status == 200) {
+            // The whole came meanwhile: a part must not take its place, unless it is a part of something newer.
+            if (cache::same_strong_validator(there, stored)) return held;
+            if (there.response_time >= answer.asked.wall) return nullptr;
+        } else if (held->body && cache::may_combine(there, stored)) {
+            cache::combined both = cache::combine(there, *held->body, stored, *body);
+            stored = std::move(both.response);
+            body = share(std::move(both.body));
+        }
+    }
+    const wall_time until = cache::keep_until(stored, route.policy);
+    store::object_ptr object = store::make_object(std::move(stored), std::move(body), until);
+    runtime.stores[route.store]->put(keep_under, object, route.policy.max_variants, state.on().now());
+    return object;
+}
+
 stored_answer plan(const store::object& object, const http::request_head& request, const cache::policy& rules,
                    wall_time now, std::span<const cache::stored_response* const> variants) noexcept {
     const cache::stored_response& r = object.response;
     const cache::stored_hints hints = cache::hints_of(r, request, rules, variants);
     stored_answer out;
     out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
-    if (cache::may_code(r, rules)) out.coding = cache::coding_for(request, r.directives, rules);
+    out.range = cache::answer_range(request, r);
+    out.usable = cache::can_answer(r, out.range);
+    // Ranges are of what is stored, and of no form that is made of it: octets of two codings do not fit together.
+    const bool cuts = out.range.what != cache::range_answer::kind::whole;
+    if (!cuts && cache::may_code(r, rules)) out.coding = cache::coding_for(request, r.directives, rules);
     const store::coded_form* const form = object.form(out.coding);
     if (form != nullptr && !form->body) out.coding = http::coding::identity;
     const bool proceeds = out.condition == cache::precondition::proceed;
     // HEAD says how long the form is that GET would get (RFC 9110 §9.3.2), so it needs it as well.
     out.needs_form = proceeds && out.coding != http::coding::identity && form == nullptr;
-    out.needs_body = proceeds && (out.needs_form || request.verb != http::method::head) && !object.body;
+    const bool sends_octets =
+        request.verb != http::method::head && out.range.what != cache::range_answer::kind::unsatisfiable;
+    out.needs_body = proceeds && (out.needs_form || sends_octets) && !object.body;
     return out;
 }
 
+namespace {
+
+/// The head of a 206, without Content-Range. The prebuilt one of the whole with another first line, where that will do.
+void write_partial_start(std::string& out, const store::object& object, std::string_view content_type) {
+    const http::fields& header = object.response.header;
+    if (content_type.empty() && cache::is_partial_header(header)) {
+        const std::string_view start = object.wire_full;
+        http::h1::write_response_start(out, 206, http::status_phrase(206), {});
+        out += start.substr(start.find('\n') + 1);
+        return;
+    }
+    http::h1::write_response_start(
+        out, 206, http::status_phrase(206),
+        store::complete_header(object.response, cache::partial_header(header, content_type)));
+}
+
+/// What a multipart answer pins: the bytes were put together for it.
+struct assembled {
+    store::object_ptr from;
+    std::string bytes;
+};
+
+std::string assemble(const cache::stored_response& r, std::string_view body, const cache::range_answer& wanted,
+                     std::string_view content_type, std::string_view boundary) {
+    std::array<std::string_view, http::most_ranges> octets;
+    for (std::size_t i = 0; i < wanted.ranges.size(); ++i) octets[i] = cache::octets(r, body, wanted.ranges[i]);
+    return cache::multipart_body(wanted, std::span(octets).first(wanted.ranges.size()), content_type, boundary);
+}
+
+void fill_with_range(net::immediate_answer& a, const store::object_ptr& object, const cache::range_answer& wanted,
+                     std::string_view boundary) {
+    using enum cache::range_answer::kind;
+    const std::string_view body = object->body ? std::string_view(*object->body) : std::string_view{};
+    if (wanted.what == unsatisfiable) {
+        a.status = 416;
+        http::h1::write_response_start(a.dynamic, 416, http::status_phrase(416), {});
+        a.dynamic += "Content-Range: ";
+        http::append_unsatisfied_range(a.dynamic, wanted.length);
+        a.dynamic += "\r\n";
+        a.how = http::framing::of_length(0);
+        return;
+    }
+    a.status = 206;
+    if (wanted.what == single) {
+        write_partial_start(a.dynamic, *object, {});
+        a.dynamic += "Content-Range: ";
+        http::append_content_range(a.dynamic, wanted.ranges[0], wanted.length);
+        a.dynamic += "\r\n";
+        a.body = cache::octets(object->response, body, wanted.ranges[0]);
+    } else {
+        write_partial_start(a.dynamic, *object, cache::multipart_type(boundary));
+        const std::string_view type = object->response.header.get(http::field_id::content_type);
+        auto made = std::make_shared<const assembled>(
+            assembled{object, assemble(object->response, body, wanted, type, boundary)});
+        a.body = made->bytes;
+        a.pin = std::move(made);
+    }
+    a.how = http::framing::of_length(a.body.size());
+}
+
+}  // namespace
+
+void cut_head(http::response_head& head, const cache::range_answer& wanted) {
+    std::string range;
+    if (wanted.what == cache::range_answer::kind::unsatisfiable) {
+        http::append_unsatisfied_range(range, wanted.length);
+        http::fields kept;
+        for (const http::fields::entry f : head.header) {
+            // Of the 200 only what is said about the way and the time; the rest describes what is not sent.
+            const bool stays = f.id == http::field_id::via || f.id == http::field_id::date ||
+                               f.id == http::field_id::cache_status || f.id == http::field_id::set_cookie;
+            if (stays) (void)kept.add(f.name, f.value);
+        }
+        head.header = std::move(kept);
+        head.status = 416;
+        head.body = http::framing::of_length(0);
+    } else {
+        http::append_content_range(range, wanted.ranges[0], wanted.length);
+        head.header = cache::partial_header(head.header, {});
+        head.status = 206;
+        head.body = http::framing::of_length(wanted.ranges[0].size());
+    }
+    head.reason = http::status_phrase(head.status);
+    head.header.append(http::field_id::content_range, range);
+}
+
+std::string_view cut(http::response_head& head, const cache::range_answer& wanted, std::string_view body,
+                     std::string& bytes, std::string_view boundary) {
+    using enum cache::range_answer::kind;
+    if (wanted.what == whole) return body;
+    if (wanted.what != several) {
+        cut_head(head, wanted);
+        return wanted.what == single ? cache::octets({}, body, wanted.ranges[0]) : std::string_view{};
+    }
+    bytes = assemble({}, body, wanted, head.header.get(http::field_id::content_type), boundary);
+    head.header = cache::partial_header(head.header, cache::multipart_type(boundary));
+    head.status = 206;
+    head.reason = http::status_phrase(206);
+    head.body = http::framing::of_length(bytes.size());
+    return bytes;
+}
+
 void fill_from_object(net::immediate_answer& a, store::object_ptr object, const stored_answer& planned, seconds age,
-                      std::string_view cache_status) {
+                      std::string_view cache_status, std::string_view boundary) {
     const cache::stored_response& r = object->response;
     a.coding = planned.coding;
     switch (planned.condition) {
         case cache::precondition::proceed:
+            if (planned.range.what != cache::range_answer::kind::whole) {
+                a.coding = http::coding::identity;
+                fill_with_range(a, object, planned.range, boundary);
+                break;
+            }
             a.status = r.status;
             if (const store::coded_form* const form = object->form(a.coding); form != nullptr && form->body) {
                 a.start = form->wire_full;
@@ -127,7 +271,7 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
         a.dynamic += cache_status;
         a.dynamic += "\r\n";
     }
-    a.pin = std::move(object);
+    if (!a.pin) a.pin = std::move(object);
 }
 
 void note_form(observe::record& r, const store::object& object, const net::immediate_answer& a) noexcept {

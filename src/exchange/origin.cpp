@@ -52,24 +52,39 @@ void exchange::note(const upstream::call& call) {
     record_.retries = f.attempts > 0 ? f.attempts - 1 : 0;
 }
 
+http::request_head exchange::origin_request(const cache::tag_offer& offer, bool alone) {
+    http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
+    if (alone && !part_) {
+        // RFC 9110 §14.2: a Range that need not be obeyed is as if it were not there.
+        head.header.erase(http::field_id::range);
+        head.header.erase(http::field_id::if_range);
+        cache::add_repaired_tags(head.header, rules());
+        return head;
+    }
+    // The client's conditions, If-Range too, are evaluated here, on what is stored then or comes.
+    cache::write_offer(head.header, offer);
+    if (decision_.what == cache::reuse_action::complete && chosen_ && !in_full_) {
+        cache::add_completion(head.header, chosen_->response);
+    }
+    if (part_) head.header.append(http::field_id::range, http::to_string(*part_));
+    // HEAD fills the cache as GET does. Where there is something to confirm, its own answer can do that.
+    if (head.verb == http::method::head && offer.empty()) {
+        head.verb = http::method::get;
+        head.method_name = "GET";
+    }
+    return head;
+}
+
 net::task<void> exchange::ask_origin() {
     for (int attempt = 0; attempt < 2; ++attempt) {
         const cache::tag_offer offer = make_offer();
         const bool validating = !offer.empty();
-        http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
+        const bool completing = decision_.what == cache::reuse_action::complete && chosen_ && !in_full_;
+        part_ = part_to_ask_for();
         // Alone means that answers for this key are not kept: then the client's own condition may save the origin a
         // body, and a HEAD need not become a GET.
-        const bool whole = validating || !alone_;
-        if (whole) {
-            cache::write_offer(head.header, offer);
-            // HEAD fills the cache as GET does. Where there is something to confirm, its own answer can do that.
-            if (head.verb == http::method::head && !validating) {
-                head.verb = http::method::get;
-                head.method_name = "GET";
-            }
-        } else {
-            cache::add_repaired_tags(head.header, rules());
-        }
+        const bool whole = validating || completing || !alone_;
+        http::request_head head = origin_request(offer, !whole);
         const moment asked = state_.on().now();
         auto call = co_await send_upstream(std::move(head), false);
         if (!call) {
@@ -80,11 +95,19 @@ net::task<void> exchange::ask_origin() {
         if (validating) {
             const bool done = co_await validated(offer, *call, asked);
             if (done) co_return;
-            if (in_full_) continue;
+        } else if (completing) {
+            const bool done = co_await completed(*call, asked);
+            if (done) co_return;
         } else if (is_server_error((*call)->head().status)) {
             const bool served = co_await serve_on_error(cache::origin_failure::error_status);
             if (served) co_return;
         }
+        // RFC 9110 §13.1.5: it is a part of something else than the client has, who then wants the whole.
+        const bool of_another =
+            part_ && !in_full_ && (*call)->head().status == 206 &&
+            !cache::if_range_holds(request_.header, cache::validators_of((*call)->head().header, asked.wall));
+        if (of_another) in_full_ = true;
+        if (in_full_ && attempt == 0) continue;
         const bool without_body = validating && request_.verb == http::method::head;
         delivery d(*this, **call, asked,
                    whole && !without_body ? delivery::keeping::yes : delivery::keeping::unless_head);
@@ -142,7 +165,9 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
     record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
     record_.why = reason::revalidated;
-    lead_.finish(cache::may_answer_others(object->response, rules())
+    // A write ends the flights for its key, not those for parts of it: their followers may have come after it.
+    const bool current = !state_.collapse().invalidated_since(key_, asked.steady);
+    lead_.finish(current && cache::may_answer_others(object->response, rules())
                      ? outcome{outcome::kind::published, object, reason::revalidated, {}}
                      : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
     const seconds age = cache::current_age(object->response, received);
@@ -163,6 +188,7 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
 net::task<bool> exchange::serve_on_error(cache::origin_failure how) {
     const wall_time now = state_.on().now().wall;
     if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), how, now)) co_return false;
+    if (!plan(*chosen_, request_, rules(), now, {}).usable) co_return false;
     lead_.finish({outcome::kind::published, chosen_, reason::hit_stale_error, {}});
     record_.why = reason::hit_stale_error;
     const seconds age = cache::current_age(chosen_->response, now);

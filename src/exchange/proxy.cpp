@@ -72,7 +72,9 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     if (made.decision.what != cache::reuse_action::serve) return false;
     const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
     const stored_answer planned = plan(*chosen, request, rules, now.wall, state_.candidates);
-    if (planned.needs_body || planned.needs_form) return false;
+    // Several ranges have to be put together: that allocates, and pins something else than the object.
+    const bool here = planned.usable && !planned.needs_body && !planned.needs_form;
+    if (!here || planned.range.what == cache::range_answer::kind::several) return false;
 
     a.why = cache::served_as(made.decision.why, planned.condition);
     a.age = made.decision.age.count();
@@ -86,7 +88,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
         r.has_ttl = true;
         observe::append_cache_status(cache_status, r);
     }
-    fill_from_object(a, chosen, planned, made.decision.age, cache_status);
+    fill_from_object(a, chosen, planned, made.decision.age, cache_status, {});
     return true;
 }
 

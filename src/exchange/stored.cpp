@@ -49,6 +49,7 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     std::vector<const cache::stored_response*> others;
     if (rules().repair_suffix) others = variants();
     const stored_answer planned = plan(*object, request_, rules(), state_.on().now().wall, others);
+    if (!planned.usable) co_return false;
     if (planned.needs_body) {
         const steady_time before = state_.on().now().steady;
         result<store::object_ptr> whole = co_await load_body(kept(), state_.on(), key_, object);
@@ -71,7 +72,8 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     net::immediate_answer a;
     std::string cache_status;
     if (route_->cache_status) observe::append_cache_status(cache_status, record_);
-    fill_from_object(a, object, planned, age, cache_status);
+    const bool several = planned.range.what == cache::range_answer::kind::several;
+    fill_from_object(a, object, planned, age, cache_status, several ? state_.new_request_id() : std::string{});
     record_.status = a.status;
     record_.ttfb_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - t_.started().steady).count());

@@ -36,6 +36,11 @@ cache::offer_verdict exchange::judge(const cache::tag_offer& offer, const http::
 /// one's too.
 net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream::call>& call, moment asked) {
     store::object_ptr object = found_.set->variants[at];
+    if (object->response.is_partial()) {  // it may not hold what this request wants
+        call.reset();
+        in_full_ = true;
+        co_return false;
+    }
     const wall_time received = state_.on().now().wall;
     cache::stored_response fresh = cache::freshen(object->response, call->head(), rules(), asked.wall, received);
     cache::reselect(fresh, request_, rules(), crypto::sha256_hex);

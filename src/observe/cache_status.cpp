@@ -31,6 +31,7 @@ constexpr std::string_view form(reason why) noexcept {
         case reason::nostore_sendfile:
         case reason::nostore_hit_for_miss: return "etagere; fwd=uri-miss";
         case reason::miss_vary: return "etagere; fwd=vary-miss";
+        case reason::miss_partial: return "etagere; fwd=partial";
         // "miss" where the two are not told apart: a follower does not know what its leader found.
         case reason::miss_evicted_body:
         case reason::collapsed_local:

@@ -1,5 +1,6 @@
 #include "etagere/cache/compression.hpp"
 #include "etagere/cache/decisions.hpp"
+#include "etagere/cache/ranges.hpp"
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/store/store.hpp"
 
@@ -46,6 +47,15 @@ void take_forms(object& to, const object& from) {
 
 }  // namespace
 
+http::fields complete_header(const cache::stored_response& of, http::fields header) {
+    // RFC 9110 §14.3. What the origin says itself stays.
+    if (cache::may_be_cut(of.status, header) && !header.has(http::field_id::accept_ranges)) {
+        header.append(http::field_id::accept_ranges, "bytes");
+    }
+    header.append(http::field_id::via, via);
+    return header;
+}
+
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity) {
     auto made = std::make_shared<object>();
     made->response = std::move(response);
@@ -56,9 +66,7 @@ object_ptr make_object(cache::stored_response response, shared_bytes body, wall_
     made->keep_until = keep_until;
     made->entity = std::move(entity);
 
-    http::fields whole = made->response.header;
-    whole.append(http::field_id::via, via);
-    made->wire_full = wire_head(made->response.status, whole);
+    made->wire_full = wire_head(made->response.status, complete_header(made->response, made->response.header));
 
     http::fields part = not_modified_fields(made->response.header);
     made->wire_not_modified = wire_head(304, part);

@@ -6,7 +6,7 @@
 namespace etagere::store {
 
 inline bool same_bytes(const object& a, const object& b) noexcept {
-    if (a.response.body_size != b.response.body_size) return false;
+    if (a.response.body_size != b.response.body_size || a.response.parts != b.response.parts) return false;
     if (!a.entity.empty() && !b.entity.empty()) return a.entity == b.entity;
     if (a.body && b.body) return a.body == b.body || *a.body == *b.body;
     // Bytes and name are unknown on one side: what the origin said about them has to do.

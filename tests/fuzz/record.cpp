@@ -20,7 +20,8 @@ record::digest no_signature(std::string_view, std::string_view) {
 std::string sealed(char kind, std::string_view content) {
     std::string out = "etg";
     out += kind;
-    out += std::string("\1\0\1\0", 4);
+    out += static_cast<char>(record::format_version);
+    out += std::string("\0\1\0", 3);
     for (unsigned shift = 0; shift < 32; shift += 8) out += static_cast<char>(content.size() >> shift & 0xFFU);
     out += content;
     out.append(32, '\0');

@@ -22,6 +22,7 @@ enum class reason : std::uint8_t {
     // nothing usable was stored, and the answer was kept
     miss_cold,
     miss_vary,
+    miss_partial,  // RFC 9111 §3.4: a part is stored, and the request wants more
     miss_evicted_body,
     // another request's fetch answered this one
     collapsed_local,

@@ -69,7 +69,8 @@ enum class reuse_action : std::uint8_t {
     serve,             // now, as it is
     serve_revalidate,  // now, and refresh in the background (RFC 5861 §3)
     validate,          // ask the origin with the stored validators first
-    fetch,             // ask the origin in full; the answer may be kept
+    complete,          // a part of it is stored: ask the origin for the rest (cache/ranges.hpp)
+    fetch,             // ask the origin in full, or for the range that is wanted; the answer may be kept
     refuse,            // only-if-cached and nothing usable: 504
 };
 struct reuse_decision {
@@ -91,8 +92,9 @@ struct choice {
 choice choose(std::span<const stored_response* const> variants, const http::request_head& request, const policy& rules,
               wall_time now, credential_digest digest);
 
-/// True where the origin can answer 304 for it: a 200 with a validator of the origin's. A server ignores conditions
-/// unless the answer without them would be a 200 (RFC 9110 §13.2.1), so a 304 never speaks of a stored 404.
+/// True where the origin can answer 304 for it: a 200, or a part of one, with a validator of the origin's. A server
+/// ignores conditions unless the answer without them would be a 200 (RFC 9110 §13.2.1), so a 304 never speaks of a
+/// stored 404.
 bool can_validate(const stored_response& r) noexcept;
 /// May it answer requests that only waited for the same fetch? Not where each of them has to be validated (RFC 9111
 /// §5.2.2.4), nor where a 304 withdrew the permission to keep it.
@@ -116,7 +118,7 @@ struct stored_hints {
     bool suffix_is_another = false;
 };
 /// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s
-/// (and statuses a validator speaks of) can become 304.
+/// and 206s can become 304.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
                                     const stored_hints& hints = {}) noexcept;

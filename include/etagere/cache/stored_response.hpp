@@ -6,6 +6,7 @@
 #include "etagere/cache/directives.hpp"
 #include "etagere/http/entity_tag.hpp"
 #include "etagere/http/fields.hpp"
+#include "etagere/http/range.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,11 @@ struct stored_response {
     std::uint64_t body_size = 0;
     bool always_validate = false;  // kept by a route rule on the condition that the origin is asked every time
     std::string control;           // name of the field that governs it (RFC 9213); "" for Cache-Control
-    bool own_etag = false;         // the ETag in `header` was made by us: good for clients, never sent to the origin
+    /// RFC 9111 §3.3: an incomplete response (status 206) holds these octets of `complete_length`, one part after the
+    /// other, in ascending order and never touching. Empty: the body is the whole. Its header has no Content-Range.
+    std::vector<http::byte_range> parts;
+    std::uint64_t complete_length = 0;
+    bool own_etag = false;  // the ETag in `header` was made by us: good for clients, never sent to the origin
 
     // ---- derived
     response_directives directives;
@@ -46,6 +51,8 @@ struct stored_response {
     std::string etag;      // byte for byte, "" without
     bool codable = false;  // may be sent in a coding of ours, as far as it says itself (cache/compression.hpp)
 
+    /// Answers only what cache/ranges.hpp lets it answer, never a request for the whole.
+    bool is_partial() const noexcept { return !parts.empty(); }
     /// Derives the second block from the first.
     void index();
     std::optional<http::entity_tag> tag() const noexcept { return http::parse_entity_tag(etag); }

@@ -51,8 +51,10 @@ struct object {
     }
 };
 using object_ptr = std::shared_ptr<const object>;
-/// Fills the wire heads (Via included) and returns the immutable object. Where a head is freshened whose body was never
-/// loaded, pass its `entity` on.
+/// `header` with what every client gets besides: Via, and Accept-Ranges where ranges of `of` can be asked for.
+http::fields complete_header(const cache::stored_response& of, http::fields header);
+/// Fills the wire heads (complete_header()) and returns the immutable object. Where a head is freshened whose body was
+/// never loaded, pass its `entity` on.
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until,
                        std::string entity = {});
 /// `head` over the bytes of `whole`, which are known to be the same: body, entity name and coded forms, as far as

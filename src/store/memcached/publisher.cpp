@@ -22,7 +22,7 @@ const cache::stored_response& response_of(const record::variant& v) noexcept {
 // `digest`: hex, of the object's bytes, or "" where only its head is here.
 bool is_same_entity(const record::variant& v, const object& o, std::string_view digest) noexcept {
     constexpr std::size_t hex = 64;  // the size of the pieces behind it may differ between processes
-    if (v.response.body_size != o.response.body_size) return false;
+    if (v.response.body_size != o.response.body_size || v.response.parts != o.response.parts) return false;
     if (!digest.empty()) return std::string_view(v.entity).substr(0, hex) == digest.substr(0, hex);
     if (!v.response.etag.empty() || !o.response.etag.empty()) return v.response.etag == o.response.etag;
     return o.response.last_modified && v.response.last_modified == o.response.last_modified;

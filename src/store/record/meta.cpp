@@ -22,7 +22,8 @@ std::string_view text(reader& in) noexcept {
 // says.
 constexpr std::int64_t latest_time = 253'402'300'799'999;
 constexpr std::int64_t latest_age = std::int64_t{1} << 31U;  // RFC 9111 §1.2.2
-constexpr std::size_t smallest_variant = 59;
+constexpr std::uint64_t longest = std::uint64_t{1} << 62U;   // of a representation: positions do not overflow
+constexpr std::size_t smallest_variant = 63;
 
 void put_time(std::string& out, wall_time t) {
     put_int(out, std::clamp<std::int64_t>(t.time_since_epoch().count(), 0, latest_time));
@@ -41,6 +42,12 @@ void put_variant(std::string& out, const variant& v) {
     put_time(out, v.keep_until);
     put_int(out, r.age_value.count());  // not in the header any more: make_stored() took it out
     put_int(out, r.body_size);
+    put_int(out, static_cast<std::uint32_t>(r.parts.size()));
+    if (r.is_partial()) put_int(out, r.complete_length);
+    for (const http::byte_range& part : r.parts) {
+        put_int(out, part.first);
+        put_int(out, part.last);
+    }
     put_text(out, v.entity);
     put_text(out, r.control);
     put_int(out, static_cast<std::uint32_t>(r.selecting.size()));
@@ -61,6 +68,27 @@ bool plausible(const reader& in, std::uint32_t count, std::size_t smallest) noex
     return in.ok() && count <= in.left() / smallest;
 }
 
+/// What a 206 holds of its whole; of any other status, that it is the whole. A record that contradicts itself here must
+/// not be read: a part would be taken for the whole.
+bool read_parts(reader& in, cache::stored_response& r) {
+    const auto count = in.number<std::uint32_t>();
+    if (!plausible(in, count, 16)) return false;
+    if (count == 0) return r.status != 206;
+    r.complete_length = in.number<std::uint64_t>();
+    if (r.complete_length > longest) return false;
+    r.parts.reserve(count);
+    std::uint64_t held = 0;
+    std::uint64_t next = 0;  // the first position that the next part may have
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto first = in.number<std::uint64_t>();
+        const auto last = in.number<std::uint64_t>();
+        if (first < next || last < first || last >= r.complete_length) return false;
+        held += r.parts.emplace_back(first, last).size();
+        next = last + 2;
+    }
+    return r.status == 206 && held == r.body_size && held < r.complete_length;
+}
+
 bool read_variant(reader& in, variant& v) {
     cache::stored_response& r = v.response;
     r.status = in.number<std::uint16_t>();
@@ -72,6 +100,7 @@ bool read_variant(reader& in, variant& v) {
     v.keep_until = time(in);
     const std::int64_t age = in.number<std::int64_t>();
     r.body_size = in.number<std::uint64_t>();
+    if (!read_parts(in, r)) return false;
     v.entity = text(in);
     r.control = text(in);
     const auto selectors = in.number<std::uint32_t>();

@@ -42,6 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
                     status_case{reason::revalidated_changed, "etagere; fwd=stale; detail=revalidated_changed"},
                     status_case{reason::miss_cold, "etagere; fwd=uri-miss; detail=miss_cold"},
                     status_case{reason::miss_vary, "etagere; fwd=vary-miss; detail=miss_vary"},
+                    status_case{reason::miss_partial, "etagere; fwd=partial; detail=miss_partial"},
                     status_case{reason::miss_evicted_body, "etagere; fwd=miss; detail=miss_evicted_body"},
                     status_case{reason::collapsed_local, "etagere; fwd=miss; detail=collapsed_local"},
                     status_case{reason::pass_method, "etagere; fwd=method; detail=pass_method"},

@@ -68,6 +68,16 @@ inline cache::stored_response random_response(std::mt19937& random) {
     r.request_time = at(milliseconds(random())).wall;
     r.response_time = r.request_time + milliseconds(below(5000));
     r.body_size = std::uint64_t{random()} * below(3);
+    if (r.status == 206 || below(4) == 0) {
+        r.status = 206;
+        r.body_size = 0;
+        for (std::uint32_t i = below(5) + 1, at = below(9); i > 0; --i, at += 2 + below(9)) {
+            const std::uint32_t first = at;
+            at += below(100);
+            r.body_size += r.parts.emplace_back(first, at).size();
+        }
+        r.complete_length = r.parts.back().last + 1 + std::max<std::uint64_t>(below(9), r.parts.front().first == 0);
+    }
     r.always_validate = below(2) == 0;
     r.own_etag = below(2) == 0;
     r.age_value = seconds(below(100'000));
@@ -91,6 +101,8 @@ inline void expect_equal(const cache::stored_response& a, const cache::stored_re
     EXPECT_EQ(a.body_size, b.body_size);
     EXPECT_EQ(a.always_validate, b.always_validate);
     EXPECT_EQ(a.own_etag, b.own_etag);
+    EXPECT_EQ(a.parts, b.parts);
+    EXPECT_EQ(a.complete_length, b.complete_length);
     EXPECT_EQ(a.age_value, b.age_value);
     EXPECT_EQ(a.etag, b.etag);
     EXPECT_EQ(a.date, b.date);

@@ -39,9 +39,9 @@ protected:
         o.sign_key = sign_key;
         return make_memcached_store(o);
     }
-    std::string meta_key(const std::string& key) const { return prefix_ + ":v1:m:" + crypto::sha256_hex(key); }
-    std::string entity_key(const std::string& body) const { return prefix_ + ":v1:e:" + crypto::sha256_hex(body); }
-    std::vector<std::string> entities() const { return keys_in(server_, prefix_ + ":v1:e:"); }
+    std::string meta_key(const std::string& key) const { return prefix_ + ":v2:m:" + crypto::sha256_hex(key); }
+    std::string entity_key(const std::string& body) const { return prefix_ + ":v2:e:" + crypto::sha256_hex(body); }
+    std::vector<std::string> entities() const { return keys_in(server_, prefix_ + ":v2:e:"); }
 
     object_ptr head(const std::string& key) { return head(*store_, key); }
     static object_ptr head(store& s, const std::string& key) {
@@ -233,7 +233,7 @@ TEST_F(Memcached, SwappedRecordsAreMisses) {
 TEST_F(Memcached, ARecordOfAnotherVersionIsNotOverwritten) {
     put_and_wait("key", {.body = "hello"});
     std::string other = *plain_.get(meta_key("key"));
-    other[4] = 2;
+    ++other[4];
     ASSERT_TRUE(plain_.set(meta_key("key"), other));
     EXPECT_FALSE(head("key"));
     store_->put("key", make({.body = "mine", .when = now()}), 32, now());
@@ -315,7 +315,7 @@ TEST_F(MemcachedServers, PlacementIsThatOfAnyKetamaClient) {
     for (int i = 0; i < 60; ++i) {
         const std::string key = "key " + std::to_string(i);
         EXPECT_TRUE(
-            eventually([&] { return plain.get(o.key_prefix + ":v1:m:" + crypto::sha256_hex(key)).has_value(); }));
+            eventually([&] { return plain.get(o.key_prefix + ":v2:m:" + crypto::sha256_hex(key)).has_value(); }));
         const auto f = loaded(*reversed, key);
         EXPECT_TRUE(f && f->set) << key;
     }

@@ -128,7 +128,7 @@ TEST_F(Tiers, AnotherProcessesNewBytesAreNotMixedWithOurs) {
 
 TEST_F(Tiers, MemoryGivesBackWhatMemcachedLost) {
     put(*a_, *b_, "key", "hello", "\"1\"");
-    ASSERT_TRUE(plain_.remove(prefix_ + ":v1:m:" + crypto::sha256_hex("key")));
+    ASSERT_TRUE(plain_.remove(prefix_ + ":v2:m:" + crypto::sha256_hex("key")));
     const object_ptr o = a_->peek("key", now()).set->variants.front();
     a_->freshen("key", make_object(o->response, o->body, o->keep_until), now());
     EXPECT_TRUE(eventually([&] { return loaded(*open(), "key")->set != nullptr; }));
@@ -167,7 +167,7 @@ TEST_F(Tiers, AHeadWhoseBodyIsLostLeavesMemoryToo) {  // bug-cases B98
     put(*a_, *b_, "key", "hello", "\"1\"");
     const auto fresh = open();
     const object_ptr head = loaded(*fresh, "key")->set->variants.front();
-    ASSERT_TRUE(plain_.remove(prefix_ + ":v1:e:" + crypto::sha256_hex("hello")));
+    ASSERT_TRUE(plain_.remove(prefix_ + ":v2:e:" + crypto::sha256_hex("hello")));
     EXPECT_EQ(testing::with_body(*fresh, "key", head).error(), errc::store_miss);
     EXPECT_FALSE(fresh->peek("key", now()).set);
     EXPECT_TRUE(eventually([&] { return !loaded(*fresh, "key", later())->set; }));
