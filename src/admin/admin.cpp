@@ -130,8 +130,9 @@ bool admin_handler::respond(const http::request_head& request, reply& r, const p
         return true;
     };
     const bool reads = request.verb == http::method::get || request.verb == http::method::head;
-    const bool from_a_page =
-        request.header.has(field_id::origin) || (!reads && !is_our_host(request.host, options_.hosts));
+    // A page that made its own name resolve to us does not know the token.
+    const bool rebound = !reads && options_.token.empty() && !is_our_host(request.host, options_.hosts);
+    const bool from_a_page = request.header.has(field_id::origin) || rebound;
     if (from_a_page) return say(refusal(403, "not for web pages"));
 
     const std::string_view path = request.path();

@@ -21,6 +21,19 @@ int check_command(const check_options& o);
 
 int version_command(bool json);
 
+struct purge_options {
+    std::string config;  // names the admin listener and its token; "" for neither
+    std::string admin = "127.0.0.1:9901";
+    bool admin_given = false;
+    std::string token;
+    std::vector<std::string> urls;
+    std::vector<std::string> tags;
+    std::vector<std::string> prefixes;
+    std::vector<std::string> routes;
+    bool soft = false;
+};
+int purge_command(const purge_options& o);
+
 struct health_options {
     std::string config;  // where the admin listener is looked up; "" uses `admin`
     std::string admin = "127.0.0.1:9901";

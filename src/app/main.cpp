@@ -38,6 +38,22 @@ int main(int argc, char** argv) {
     CLI::App* const version_cmd = program.add_subcommand("version", "what this build is made of");
     version_cmd->add_flag("--json", version_json, "as JSON");
 
+    purge_options purge;
+    CLI::App* const purge_cmd =
+        program.add_subcommand("purge", "forget stored answers, here and in every étagère that shares the memcached");
+    purge_cmd->add_option("url", purge.urls, "http://host/path?query, or /path for every host; all variants of it");
+    purge_cmd->add_option("--tag", purge.tags, "what carries this tag: Surrogate-Key, Cache-Groups, tags of a route");
+    purge_cmd->add_option("--prefix", purge.prefixes, "http://host/path, or /path for every host; what begins so");
+    purge_cmd->add_option("--route", purge.routes, "what this route keeps");
+    purge_cmd->add_flag("--soft", purge.soft, "it counts as stale: may be validated");
+    purge_cmd->add_option("-c,--config", purge.config, "configuration file that names the admin listener and its token")
+        ->envname("ETAGERE_CONFIG");
+    CLI::Option* const purge_admin =
+        purge_cmd->add_option("--admin", purge.admin, "address of the admin listener: host:port or unix:/path")
+            ->envname("ETAGERE_ADMIN")
+            ->capture_default_str();
+    purge_cmd->add_option("--token", purge.token, "of the admin listener")->envname("ETAGERE_ADMIN_TOKEN");
+
     health_options health;
     CLI::App* const health_cmd =
         program.add_subcommand("healthcheck", "ask a running étagère how it is; for containers without curl");
@@ -111,6 +127,14 @@ int main(int argc, char** argv) {
             const bool named = explain_cmd->get_option("--config")->count() > 0;
             why.admin_given = explain_admin->count() > 0 || !named;
             return explain_command(why);
+        }
+        if (purge_cmd->parsed()) {
+            if (purge.urls.empty() && purge.tags.empty() && purge.prefixes.empty() && purge.routes.empty()) {
+                std::cerr << "etagere purge: name a URL, --tag, --prefix or --route\n";
+                return exit_usage;
+            }
+            purge.admin_given = purge_admin->count() > 0;
+            return purge_command(purge);
         }
         if (health_cmd->parsed()) {
             if (admin->count() > 0) health.config.clear();

@@ -4,6 +4,7 @@
 
 #include "assemble.hpp"
 #include "explain_pages.hpp"
+#include "purge_page.hpp"
 #include "stores.hpp"
 #include "version.hpp"
 #include "workers.hpp"
@@ -61,6 +62,7 @@ public:
     worker_thread(unsigned number, std::shared_ptr<const exchange::runtime> config, exchange::collapse_table& collapse,
                   observe::metrics& metrics, observe::access_log& access)
         : on_(number),
+          metrics_(metrics),
           counters_(metrics.of(number)),
           access_(access),
           state_(on_, std::move(config), collapse, *this),
@@ -123,8 +125,13 @@ private:
         }
     }
 
+    void purged(observe::purge_kind kind, bool soft, std::size_t generations) override {
+        metrics_.purged(kind, soft, generations);
+    }
+
     net::worker on_;
     net::asio::executor_work_guard<net::io_executor> keep_running_{on_.executor()};
+    observe::metrics& metrics_;
     observe::worker_counters& counters_;
     observe::access_log& access_;
     exchange::worker_state state_;
@@ -286,8 +293,10 @@ std::string process::listening_at(exchange::role as) const {
 }
 
 std::vector<admin::page> process::admin_pages() {
-    return explain_pages(
+    std::vector<admin::page> all = explain_pages(
         {[this] { return running_; }, [this](exchange::role as) { return listening_at(as); }, &collapse_, &control_});
+    all.push_back(purge_page([this] { return running_; }, metrics_, control_));
+    return all;
 }
 
 admin::readiness process::readiness() const {

@@ -40,6 +40,7 @@ std::shared_ptr<store::store> make_store(const settings::store& s) {
     r.connect_timeout = s.memcached->connect_timeout;
     r.max_object = s.memcached->max_object;
     r.chunk = s.memcached->chunk;
+    r.purge_poll = s.memcached->purge_poll;
     r.sign_key = s.memcached->sign_key;
     if (s.memory.size == 0) return store::make_memcached_store(r);
     const auto on_failure = s.memcached->on_failure == settings::store_failure::memory_only
@@ -74,6 +75,7 @@ observe::store_facts facts_of(const std::string& name, const store::store& s) {
     out.dropped_writes = stats.dropped_writes;
     out.deduplicated = stats.deduplicated;
     out.pending_writes = stats.pending_writes;
+    out.pending_purges = stats.pending_purges;
     return out;
 }
 

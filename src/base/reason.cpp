@@ -33,6 +33,8 @@ constexpr std::array rows{
                 "a part is stored, and the request wanted more; one request without Range stores the whole"},
     reason_info{"miss_evicted_body", "miss", "", "RFC 9111 §4",
                 "the head was still stored, the body was not: give the store more room"},
+    reason_info{"miss_purged", "miss", "", "RFC 9111 §4.4",
+                "what was stored had been purged; a soft purge leaves it to be validated, which costs the origin less"},
     reason_info{"collapsed_local", "revalidated", "", "RFC 9111 §4",
                 "answered by the fetch of an equal request at the same time; cache: { collapse: off } on the route if "
                 "every request has to reach the origin"},

@@ -124,9 +124,15 @@ seconds stale_if_error_window(const stored_response& r, const policy& rules, ori
     return std::max(rules.stale_if_error, unreachable);
 }
 
-bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now) noexcept {
-    if (must_forget(r, rules) || stale_forbidden(r, rules)) return false;
-    const seconds staleness = current_age(r, now) - freshness_lifetime(r, rules);
+seconds time_since(const purge_state& purge, wall_time now) noexcept {
+    return floor<seconds>(std::max(0ms, now - purge.since));
+}
+
+bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now,
+                        purge_state purge) noexcept {
+    if (must_forget(r, rules) || stale_forbidden(r, rules) || purge.how == purged::hard) return false;
+    seconds staleness = current_age(r, now) - freshness_lifetime(r, rules);
+    if (purge.how == purged::soft) staleness = std::max(staleness, time_since(purge, now));
     return staleness < stale_if_error_window(r, rules, how);
 }
 

@@ -11,6 +11,8 @@ namespace etagere::cache {
 bool is_heuristically_cacheable(int status) noexcept;
 /// RFC 9111 §4.2.1: what the origin says itself; nullopt where it is silent. May be negative.
 std::optional<seconds> explicit_lifetime(const stored_response& r, const policy& rules) noexcept;
+/// How long ago a soft purge made it stale.
+seconds time_since(const purge_state& purge, wall_time now) noexcept;
 /// True where its own directives forbid to have it at all. A 304 can bring them after it was stored.
 bool must_forget(const stored_response& r, const policy& rules) noexcept;
 

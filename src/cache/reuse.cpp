@@ -58,7 +58,7 @@ bool client_takes_stale(const request_directives& client, seconds staleness) noe
 
 // RFC 9111 §4
 reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,
-                            const policy& rules, wall_time now) noexcept {
+                            const policy& rules, wall_time now, purge_state purge) noexcept {
     const request_directives client = honoured_directives(request, rules);
     reuse_decision decision;
     decision.reload = client.no_cache;
@@ -75,9 +75,12 @@ reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, 
         return ask_origin(reuse_action::fetch, other_variants ? reason::miss_vary : reason::miss_cold);
     }
 
+    if (purge.how == purged::hard) return ask_origin(reuse_action::fetch, reason::miss_purged);
+
     const stored_response& r = *chosen;
     decision.age = current_age(r, now);
     decision.ttl = freshness_lifetime(r, rules) - decision.age;
+    if (purge.how == purged::soft) decision.ttl = std::min(decision.ttl, -time_since(purge, now));
     if (must_forget(r, rules)) return ask_origin(reuse_action::fetch, reason::revalidated_changed);
 
     if (r.is_partial()) {

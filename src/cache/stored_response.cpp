@@ -58,7 +58,8 @@ void stored_response::index() {
 
 std::size_t stored_response::memory() const noexcept {
     std::size_t bytes = sizeof(stored_response) + header.memory() + etag.capacity() +
-                        selecting.capacity() * sizeof(selector) + parts.capacity() * sizeof(http::byte_range);
+                        selecting.capacity() * sizeof(selector) + parts.capacity() * sizeof(http::byte_range) +
+                        tags.capacity() * sizeof(group_id);
     for (const selector& s : selecting) bytes += s.name.capacity() + (s.value ? s.value->capacity() : 0);
     return bytes;
 }

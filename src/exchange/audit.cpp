@@ -39,7 +39,7 @@ void report(const audit_job& job, std::string_view now_body) {
 }
 
 /// What is stored is proven wrong: the origin's own word takes its place, or nothing does.
-void replace(audit_job& job, const http::response_head& head, std::string body, moment asked) {
+void replace(audit_job& job, const http::response_head& head, std::string body, moment asked, cache::purge_mark known) {
     const wall_time received = job.state.on().now().wall;
     const cache::policy& rules = job.route.policy;
     const cache::storability judged = cache::judge_storability(job.request, head, rules, received);
@@ -48,7 +48,7 @@ void replace(audit_job& job, const http::response_head& head, std::string body, 
         return;
     }
     (void)keep(job.state, *job.config, job.route, job.key,
-               {&job.request, &head, share(std::move(body)), {}, judged.always_validate, asked, received});
+               {&job.request, &head, share(std::move(body)), {}, judged.always_validate, asked, received, known});
 }
 
 net::task<void> audit(audit_job& job) {
@@ -61,6 +61,7 @@ net::task<void> audit(audit_job& job) {
     job.upstream.verb = http::method::get;
     job.upstream.method_name = "GET";
     const moment asked = job.state.on().now();
+    const cache::purge_mark known = job.kept().purges().mark();
     const std::shared_ptr<upstream::cluster> cluster = job.state.cluster_for(*job.config, job.route.upstream);
     upstream::call_request rq;
     rq.head = &job.upstream;
@@ -77,7 +78,7 @@ net::task<void> audit(audit_job& job) {
         case churn: job.state.watch().audited(label, observer::audit::churn); break;
         case wrong_304:
             report(job, *body);
-            replace(job, head, std::move(*body), asked);
+            replace(job, head, std::move(*body), asked, known);
             job.state.watch().audited(label, observer::audit::wrong_304);
             break;
         case inconclusive: break;

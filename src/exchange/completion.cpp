@@ -49,9 +49,13 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
     cache::combined both = cache::combine(held->response, *held->body, rest, *bytes);
     if (both.response.is_partial()) co_return false;
 
+    both.response.known = cache::older(held->response.known, asked_under_);
+    cache::collect_tags(both.response, request_, rules());
     const wall_time until = cache::keep_until(both.response, rules());
     const store::object_ptr object = store::make_object(std::move(both.response), share(std::move(both.body)), until);
-    const bool current = !state_.collapse().invalidated_since(key_, asked.steady);
+    const cache::purged purge = purge_of(*object).how;
+    if (purge == cache::purged::hard) co_return false;  // meanwhile; what was here is not to be used any more
+    const bool current = purge == cache::purged::no && !state_.collapse().invalidated_since(key_, asked.steady);
     const std::string keep_under = key_to_keep(*runtime_->searches, *route_, request_, object->response.header);
     if (current) kept().put(keep_under, object, rules().max_variants, state_.on().now());
     record_.stored = current;

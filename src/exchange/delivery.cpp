@@ -290,7 +290,7 @@ net::task<void> delivery::complete() {
 net::task<store::object_ptr> delivery::publish(shared_bytes body) {
     storing_ = false;
     const answer_to_keep answer{about_.request,          &call_.head(), std::move(body), own_etag_,
-                                judged_.always_validate, asked_,        received_};
+                                judged_.always_validate, asked_,        received_,       of_.asked_under_};
     store::object_ptr object;
     if (!part_) {
         object = keep(of_.state_, *of_.runtime_, *about_.route, about_.key, answer);
@@ -304,6 +304,8 @@ net::task<store::object_ptr> delivery::publish(shared_bytes body) {
                           !object->response.header.has(field_id::set_cookie);
     if (object && judged_.shareable) {
         of_.lead_.finish({outcome::kind::published, object, of_.record_.why, {}});
+    } else if (!object) {
+        of_.lead_.finish({});  // outdated while it was on its way: those who wait ask again, together
     } else {
         of_.lead_.finish({outcome::kind::not_shareable, {}, of_.record_.why, {}});
     }

@@ -7,6 +7,8 @@
 #include "forwarding.hpp"
 #include "searching.hpp"
 
+#include <algorithm>
+
 namespace etagere::exchange {
 
 namespace {
@@ -138,18 +140,41 @@ void exchange::take(store::found found) {
 
 void exchange::decide() {
     chosen_.reset();
+    purge_ = {};
     state_.candidates.clear();
     if (found_.set) {
         for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
     }
-    const cache::choice made =
-        cache::choose(state_.candidates, request_, rules(), state_.on().now().wall, crypto::sha256_hex);
-    if (made.at >= 0) chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
+    const wall_time now = state_.on().now().wall;
+    const cache::choice made = cache::choose(state_.candidates, request_, rules(), now, crypto::sha256_hex);
     decision_ = made.decision;
+    if (made.at >= 0) {
+        chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
+        purge_ = purge_of(*chosen_);
+    }
+    if (purge_.how != cache::purged::no) {
+        decision_ = cache::decide_reuse(&chosen_->response, true, request_, rules(), now, purge_);
+        // Nothing of it is used, its validators neither.
+        if (purge_.how == cache::purged::hard) chosen_.reset();
+    }
     record_.why = decision_.why;
     using enum observe::looked_up;
     record_.found = decision_.reload ? reload : chosen_ ? stored : nothing;
     record_.store = chosen_ ? store::name(found_.from) : std::string_view{};
+}
+
+/// A variant that was not selected may still be offered to the origin, or be what a 304 names: not one that was purged.
+void exchange::forget_purged() {
+    if (!found_.set) return;
+    const auto gone = [&](const store::object_ptr& o) { return purge_of(*o).how == cache::purged::hard; };
+    if (std::ranges::none_of(found_.set->variants, gone)) return;
+    auto left = std::make_shared<store::variant_set>(*found_.set);
+    std::erase_if(left->variants, gone);
+    found_.set = std::move(left);
+}
+
+cache::purge_state exchange::purge_of(const store::object& o) const {
+    return kept().purges().judge(o, request_, route_->name, rules(), state_.scratch);
 }
 
 net::task<exchange::next> exchange::from_store() {
@@ -221,6 +246,10 @@ net::task<exchange::next> exchange::join_others() {
         case outcome::kind::published: {
             // It was for its own target after all; that may be ours.
             if (rule_ && !cache::carries(result->object->response.header, *rule_)) co_return next::again;
+            // That fetch may have begun before a purge; we come after it.
+            const cache::purged how = purge_of(*result->object).how;
+            const bool stands_in = how == cache::purged::soft && result->why == reason::hit_stale_error;
+            if (how != cache::purged::no && !stands_in) break;
             const bool sent = co_await serve_collapsed(*result);
             if (sent) co_return next::done;
             alone_ = true;

@@ -37,6 +37,8 @@ private:
     void decide();
     /// Those who are equivalent by one rule fly together, apart from those who know of no rule.
     const std::string& flight_key() const noexcept { return flight_key_; }
+    cache::purge_state purge_of(const store::object& o) const;
+    void forget_purged();
     net::task<next> from_store();
     net::task<next> join_others();
     net::task<bool> serve_collapsed(const outcome& result);
@@ -62,6 +64,7 @@ private:
     net::task<void> pass();
     net::task<void> switch_protocols(upstream::call& call);
     void invalidate(const http::response_head& answer);
+    void purge_after(const http::response_head& answer);
     /// Where the answer to this POST is one to later GETs: their route, and the request and key to keep it under.
     const routing::route* route_of_later_gets(const http::response_head& answer, http::request_head& as_get,
                                               std::string& key) const;
@@ -100,6 +103,8 @@ private:
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without
     cache::reuse_decision decision_;
+    cache::purge_state purge_;       // of chosen_, or of what it would have been
+    cache::purge_mark asked_under_;  // what was known of purges when the origin was asked
     leadership lead_;
     bool alone_ = false;    // the answer is not expected to be kept: the client's own condition goes to the origin
     bool in_full_ = false;  // what is stored turned out to be of no use: ask for the whole, without a condition
@@ -129,6 +134,9 @@ net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& 
 
 /// The whole body, at most so many octets (errc::store_too_large).
 net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);
+
+/// RFC 9111 §4.4: everything that is kept under the URL of this request, whatever else parts its keys.
+void purge_url_of(const runtime& in, const routing::route& route, const http::request_head& request, moment now);
 
 /// RFC 5861 §3: refreshes `object`, which lies under `key`, while its stale copy is being served. Detached; never more
 /// than one a flight key at a time.

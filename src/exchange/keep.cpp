@@ -52,9 +52,15 @@ store::object_ptr keep(worker_state& state, const runtime& runtime, const routin
         stored.own_etag = true;
     }
     stored.index();
+    stored.known = answer.known;
+    cache::collect_tags(stored, *answer.request, route.policy);
     const wall_time until = cache::keep_until(stored, route.policy);
     store::object_ptr object = store::make_object(std::move(stored), std::move(answer.body), until);
-    runtime.stores[route.store]->put(keep_under, object, route.policy.max_variants, state.on().now());
+    store::store& into = *runtime.stores[route.store];
+    const cache::purge_state purge =
+        into.purges().judge(*object, *answer.request, route.name, route.policy, state.scratch);
+    if (purge.how != cache::purged::no) return nullptr;  // it would take the place of a younger one
+    into.put(keep_under, object, route.policy.max_variants, state.on().now());
     state.collapse().forget_not_kept(key);
     return object;
 }
@@ -73,7 +79,7 @@ bool keep_freshened(worker_state& state, const runtime& runtime, const routing::
 
 store::object_ptr keep_part(worker_state& state, const runtime& runtime, const routing::route& route,
                             const std::string& key, const answer_to_keep& answer, const cache::part_judgement& judged,
-                            const store::object_ptr& held, const std::string& held_under) {
+                            store::object_ptr held, const std::string& held_under) {
     const std::string keep_under = key_to_keep(*runtime.searches, route, *answer.request, answer.head->header);
     for (const std::string& k : {key, keep_under}) {
         if (state.collapse().invalidated_since(k, answer.asked.steady)) return nullptr;
@@ -81,7 +87,13 @@ store::object_ptr keep_part(worker_state& state, const runtime& runtime, const r
     cache::stored_response stored = cache::make_part(*answer.request, *answer.head, judged, route.policy,
                                                      answer.asked.wall, answer.received, crypto::sha256_hex);
     stored.body_size = answer.body->size();
+    stored.known = answer.known;
     shared_bytes body = answer.body;
+    store::store& into = *runtime.stores[route.store];
+    const auto purge_of = [&](const store::object& o) {
+        return into.purges().judge(o, *answer.request, route.name, route.policy, state.scratch).how;
+    };
+    if (held && purge_of(*held) == cache::purged::hard) held = nullptr;
     if (held && held_under == keep_under && stored.is_partial()) {
         const cache::stored_response& there = held->response;
         if (!there.is_partial() && there.status == 200) {
@@ -91,12 +103,15 @@ store::object_ptr keep_part(worker_state& state, const runtime& runtime, const r
         } else if (held->body && cache::may_combine(there, stored)) {
             cache::combined both = cache::combine(there, *held->body, stored, *body);
             stored = std::move(both.response);
+            stored.known = cache::older(there.known, answer.known);
             body = share(std::move(both.body));
         }
     }
+    cache::collect_tags(stored, *answer.request, route.policy);
     const wall_time until = cache::keep_until(stored, route.policy);
     store::object_ptr object = store::make_object(std::move(stored), std::move(body), until);
-    runtime.stores[route.store]->put(keep_under, object, route.policy.max_variants, state.on().now());
+    if (purge_of(*object) != cache::purged::no) return nullptr;
+    into.put(keep_under, object, route.policy.max_variants, state.on().now());
     return object;
 }
 

@@ -24,9 +24,11 @@ struct answer_to_keep {
     bool always_validate = false;
     moment asked{};
     wall_time received{};
+    cache::purge_mark known;  // of purges, when it was asked for
 };
 /// Stores it under its own key, or, where it carries a rule about queries, under that of the simplified target, for all
-/// equivalent requests. Not if that key, or `key`, under which it was asked for, was invalidated since; null then.
+/// equivalent requests. Not if that key, or `key`, under which it was asked for, was invalidated or purged since; null
+/// then.
 store::object_ptr keep(worker_state& state, const runtime& runtime, const routing::route& route, const std::string& key,
                        answer_to_keep answer);
 
@@ -40,7 +42,7 @@ bool keep_freshened(worker_state& state, const runtime& runtime, const routing::
 /// they are, unless the key was invalidated or something newer is there; null then.
 store::object_ptr keep_part(worker_state& state, const runtime& runtime, const routing::route& route,
                             const std::string& key, const answer_to_keep& answer, const cache::part_judgement& judged,
-                            const store::object_ptr& held, const std::string& held_under);
+                            store::object_ptr held, const std::string& held_under);
 
 /// How a stored response is to be sent to this request.
 struct stored_answer {

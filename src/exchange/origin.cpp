@@ -27,6 +27,7 @@ net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http:
     const std::shared_ptr<upstream::cluster> cluster = state_.cluster_for(*runtime_, route_->upstream);
     upstream_name_ = cluster->settings().name;
     record_.upstream = upstream_name_;
+    if (rules().enabled) asked_under_ = kept().purges().mark();
     // What is stored is identity, and what is relayed gets a coding of ours (cache/compression.hpp).
     if (cache::codes_answers(rules())) head.header.set(http::field_id::accept_encoding, "identity");
     upstream::call_request rq;
@@ -76,6 +77,7 @@ http::request_head exchange::origin_request(const cache::tag_offer& offer, bool 
 }
 
 net::task<void> exchange::ask_origin() {
+    forget_purged();
     for (int attempt = 0; attempt < 2; ++attempt) {
         const cache::tag_offer offer = make_offer();
         const bool validating = !offer.empty();
@@ -158,11 +160,14 @@ net::task<bool> exchange::validated(const cache::tag_offer& offer, std::unique_p
 net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, moment asked) {
     const wall_time received = state_.on().now().wall;
     cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
+    fresh.known = asked_under_;
+    cache::collect_tags(fresh, request_, rules());
     call.reset();  // the connection is free for others while this client is served
     const wall_time until = cache::keep_until(fresh, rules());
     const store::object_ptr object =
         store::with_bytes_of(store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), *chosen_);
-    const bool kept_on = keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
+    const bool kept_on = purge_of(*object).how == cache::purged::no &&
+                         keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
     record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
     record_.why = reason::revalidated;
     // A write ends the flights for its key, not those for parts of it: their followers may have come after it.
@@ -187,7 +192,7 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
 
 net::task<bool> exchange::serve_on_error(cache::origin_failure how) {
     const wall_time now = state_.on().now().wall;
-    if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), how, now)) co_return false;
+    if (!chosen_ || !cache::may_serve_on_error(chosen_->response, rules(), how, now, purge_)) co_return false;
     if (!plan(*chosen_, request_, rules(), now, {}).usable) co_return false;
     lead_.finish({outcome::kind::published, chosen_, reason::hit_stale_error, {}});
     record_.why = reason::hit_stale_error;
@@ -222,6 +227,7 @@ net::task<void> exchange::pass() {
         co_return;
     }
     invalidate((*call)->head());
+    purge_after((*call)->head());
     http::request_head as_get;
     std::string key;
     const routing::route* const kept_by = route_of_later_gets((*call)->head(), as_get, key);
@@ -231,6 +237,7 @@ net::task<void> exchange::pass() {
         co_return;
     }
     // It invalidated what was there when it was asked, but is itself the news.
+    asked_under_ = runtime_->stores[kept_by->store]->purges().mark();
     const moment since{asked.wall, state_.on().now().steady};
     delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, key});
     co_await d.run();
@@ -279,7 +286,14 @@ void exchange::invalidate(const http::response_head& answer) {
         if (route == nullptr || !route->policy.enabled) continue;
         std::string key;
         cache::make_key(key, route->name, as_get, route->policy, crypto::sha256_hex);
-        runtime_->stores[route->store]->erase(key, now);
+        store::store& from = *runtime_->stores[route->store];
+        from.erase(key, now);
+        // That was the key of this client; where fields part the key, others have the same URL under theirs.
+        const cache::policy& p = route->policy;
+        if (!p.key_headers.empty() || !p.key_cookies.empty() || !p.per_credential.empty()) {
+            purge_url_of(*runtime_, *route, as_get, now);
+            state_.watch().purged(observe::purge_kind::url, false, 1);
+        }
         state_.collapse().invalidate(key, now.steady);
         if (const search_rule rule = known_rule(*runtime_->searches, *route, as_get)) {
             make_search_key(key, *route, as_get, *rule);

@@ -71,6 +71,9 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     const cache::choice made = cache::choose(state_.candidates, request, rules, now.wall, crypto::sha256_hex);
     if (made.decision.what != cache::reuse_action::serve) return false;
     const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
+    const cache::purge_state purge =
+        now_running.stores[route->store]->purges().judge(*chosen, request, route->name, rules, state_.scratch);
+    if (purge.how != cache::purged::no) return false;
     const stored_answer planned = plan(*chosen, request, rules, now.wall, state_.candidates);
     // Several ranges have to be put together: that allocates, and pins something else than the object.
     const bool here = planned.usable && !planned.needs_body && !planned.needs_form;

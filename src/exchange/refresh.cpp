@@ -36,6 +36,8 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     if (cache::codes_answers(rules)) job.upstream.header.set(http::field_id::accept_encoding, "identity");
 
     const moment asked = job.state.on().now();
+    store::store& kept = *job.config->stores[job.route.store];
+    const cache::purge_mark known = kept.purges().mark();
     const std::shared_ptr<upstream::cluster> cluster = job.state.cluster_for(*job.config, job.route.upstream);
     upstream::call_request rq;
     rq.head = &job.upstream;
@@ -54,10 +56,16 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
             : cache::judge_offer(offer, &stored, {}, job.request, (*call)->head(), rules, crypto::sha256_hex).what;
     if (verdict == cache::validation::freshened) {
         cache::stored_response fresh = cache::freshen(stored, (*call)->head(), rules, asked.wall, received);
+        fresh.known = known;
+        cache::collect_tags(fresh, job.request, rules);
         const wall_time until = cache::keep_until(fresh, rules);
         const store::object_ptr object = store::with_bytes_of(
             store::make_object(std::move(fresh), job.object->body, until, job.object->entity), *job.object);
-        (void)keep_freshened(job.state, *job.config, job.route, job.key, stored, object, asked);
+        const cache::purge_state purge =
+            kept.purges().judge(*object, job.request, job.route.name, rules, job.state.scratch);
+        if (purge.how == cache::purged::no) {
+            (void)keep_freshened(job.state, *job.config, job.route, job.key, stored, object, asked);
+        }
         if (cache::may_answer_others(object->response, rules)) {
             lead.finish({outcome::kind::published, object, reason::revalidated, {}});
         }
@@ -76,7 +84,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     }
     const store::object_ptr object =
         keep(job.state, *job.config, job.route, job.key,
-             {&job.request, &(*call)->head(), bytes, own_etag, judged.always_validate, asked, received});
+             {&job.request, &(*call)->head(), bytes, own_etag, judged.always_validate, asked, received, known});
     if (object && judged.shareable) lead.finish({outcome::kind::published, object, reason::revalidated_changed, {}});
     co_return observer::refresh::changed;
 }

@@ -44,6 +44,8 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
     const wall_time received = state_.on().now().wall;
     cache::stored_response fresh = cache::freshen(object->response, call->head(), rules(), asked.wall, received);
     cache::reselect(fresh, request_, rules(), crypto::sha256_hex);
+    fresh.known = asked_under_;
+    cache::collect_tags(fresh, request_, rules());
     call.reset();  // the connection is free for others while this client is served
     if (!object->body) {
         result<store::object_ptr> whole = co_await load_body(kept(), state_.on(), key_, object);
@@ -55,7 +57,7 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
     }
     const wall_time until = cache::keep_until(fresh, rules());
     object = store::make_object(std::move(fresh), object->body, until);
-    if (!state_.collapse().invalidated_since(key_, asked.steady)) {
+    if (!state_.collapse().invalidated_since(key_, asked.steady) && purge_of(*object).how == cache::purged::no) {
         kept().put(key_, object, rules().max_variants, state_.on().now());
         record_.freshened = true;
     }

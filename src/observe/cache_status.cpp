@@ -34,6 +34,7 @@ constexpr std::string_view form(reason why) noexcept {
         case reason::miss_partial: return "etagere; fwd=partial";
         // "miss" where the two are not told apart: a follower does not know what its leader found.
         case reason::miss_evicted_body:
+        case reason::miss_purged:
         case reason::collapsed_local:
         case reason::pass_range: return "etagere; fwd=miss";
         case reason::pass_method:

@@ -56,6 +56,8 @@ void write_stores(exposition& out, const std::vector<store_facts>& all) {
           &store_facts::dropped_writes);
     write("etagere_store_pending_writes", kind::gauge, "Writes on their way to the remote level.",
           &store_facts::pending_writes);
+    write("etagere_store_pending_purges", kind::gauge,
+          "Purges that the processes sharing the store are still to be told.", &store_facts::pending_purges);
     write("etagere_store_deduplicated_total", kind::counter, "Bodies not written, equal bytes were there.",
           &store_facts::deduplicated);
     out.family("etagere_store_rejected_records_total", kind::counter, "Records read that were no answer, by cause.");

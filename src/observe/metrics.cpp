@@ -54,6 +54,7 @@ std::string metrics::render() const {
     write_histograms(out);
     write_cache(out);
     write_compression(out);
+    write_purges(out);
     write_upstream_calls(out);
     write_config(out);
 
@@ -206,6 +207,17 @@ void metrics::write_compression(exposition& out) const {
     for (std::uint32_t route = 0; route < routes; ++route) {
         sample_if_any(out, {{"route", names_.routes[route]}},
                       sum_route(workers_, route, [](const auto& r) { return r.encoded_bytes.get(); }));
+    }
+}
+
+void metrics::write_purges(exposition& out) const {
+    out.family("etagere_cache_purges_total", kind::counter,
+               "Generations moved on: purges, not the responses they hit.");
+    for (std::size_t what = 0; what < purge_kinds.size(); ++what) {
+        for (const bool soft : {false, true}) {
+            sample_if_any(out, {{"kind", purge_kinds.at(what)}, {"soft", soft ? "true" : "false"}},
+                          purges_.at(what).at(soft ? 1 : 0).load(std::memory_order_relaxed));
+        }
     }
 }
 

@@ -25,6 +25,10 @@ public:
         memory_.keep_forms(key, with, now);
     }
     void erase(std::string_view key, moment now) override;
+    purge_table& purges() noexcept override { return remote_.purges(); }
+    void purge(std::span<const cache::purge_target> groups, bool soft, moment now, purge_handler done) override {
+        remote_.purge(groups, soft, now, std::move(done));
+    }
     totals memory_totals() const override { return memory_.memory_totals(); }
     store_stats stats() const override;
 

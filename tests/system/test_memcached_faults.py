@@ -102,7 +102,7 @@ routes:
         finally:
             self.proxy.listen()
         self.working()
-        self.assertEqual(self.etagere.metric("etagere_store_breaker_open"), 0)
+        wait_until(lambda: self.etagere.metric("etagere_store_breaker_open") == 0, "both stores to have tried again")
 
     def test_hanging_costs_little(self):
         """S250: one deadline, then the breaker; S266: the writes that nobody takes are dropped, clients are not held."""

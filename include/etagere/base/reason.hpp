@@ -24,6 +24,7 @@ enum class reason : std::uint8_t {
     miss_vary,
     miss_partial,  // RFC 9111 §3.4: a part is stored, and the request wants more
     miss_evicted_body,
+    miss_purged,  // stored, and purged since
     // another request's fetch answered this one
     collapsed_local,
     // the request went past the cache

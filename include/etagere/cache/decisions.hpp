@@ -80,9 +80,10 @@ struct reuse_decision {
     seconds ttl{0};       // lifetime − age; negative when stale
     bool reload = false;  // the client said no-cache, and the route honours it
 };
-/// `chosen` is null where the key is unknown (miss_cold) or no variant matches (`other_variants`: miss_vary).
+/// `chosen` is null where the key is unknown (miss_cold) or no variant matches (`other_variants`: miss_vary). One that
+/// was purged for good is fetched as if there were none (miss_purged), one that was purged softly is stale.
 reuse_decision decide_reuse(const stored_response* chosen, bool other_variants, const http::request_head& request,
-                            const policy& rules, wall_time now) noexcept;
+                            const policy& rules, wall_time now, purge_state purge = {}) noexcept;
 
 /// select_variant() and decide_reuse() in one: what the stored responses of a key mean for this request.
 struct choice {
@@ -105,7 +106,8 @@ enum class origin_failure : std::uint8_t {
     no_answer,     // RFC 9111 §4.2.4: "disconnected"
 };
 /// May the stale response be served in place of the failure (RFC 5861 §4, RFC 9111 §4.2.4)?
-bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now) noexcept;
+bool may_serve_on_error(const stored_response& r, const policy& rules, origin_failure how, wall_time now,
+                        purge_state purge = {}) noexcept;
 
 // ---------------------------------------------------------------- the client's own condition (RFC 9110 §13)
 

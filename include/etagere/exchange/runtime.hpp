@@ -4,10 +4,11 @@
 #include "etagere/exchange/collapse.hpp"
 #include "etagere/exchange/route_memory.hpp"
 #include "etagere/exchange/search_rules.hpp"
+#include "etagere/observe/metrics.hpp"
 #include "etagere/observe/record.hpp"
 #include "etagere/routing/table.hpp"
 #include "etagere/settings/settings.hpp"
-#include "etagere/store/store.hpp"
+#include "etagere/store/purges.hpp"
 #include "etagere/upstream/upstream.hpp"
 
 #include <memory>
@@ -37,6 +38,8 @@ public:
     virtual void refreshed(std::uint32_t route, refresh how) = 0;
     enum class audit : std::uint8_t { true_304, wrong_304, churn };
     virtual void audited(std::uint32_t route, audit how) = 0;
+    /// So many generations moved on, not by the admin listener.
+    virtual void purged(observe::purge_kind kind, bool soft, std::size_t generations) = 0;
 };
 
 /// What one worker has of the running configuration. Not thread-safe: belongs to its worker.
@@ -61,6 +64,7 @@ public:
     std::string search_key;                                 // likewise
     std::vector<const cache::stored_response*> candidates;  // likewise
     std::string cache_status;                               // likewise
+    std::string scratch;                                    // likewise
     std::string new_request_id();
 
 private:

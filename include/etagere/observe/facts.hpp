@@ -37,7 +37,7 @@ struct store_facts {
     std::vector<duration> durations;
     std::vector<server> servers;
     std::uint64_t corrupt = 0, other_version = 0, lost_bodies = 0;  // records that were misses for that reason
-    std::uint64_t dropped_writes = 0, deduplicated = 0, pending_writes = 0;
+    std::uint64_t dropped_writes = 0, deduplicated = 0, pending_writes = 0, pending_purges = 0;
 };
 
 struct upstream_facts {

@@ -6,7 +6,9 @@
 #include "etagere/observe/counters.hpp"
 #include "etagere/observe/facts.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,10 @@ namespace etagere::observe {
 struct build_info {
     std::string version, revision;
 };
+
+/// What a generation that moves on belongs to: the `kind` label.
+enum class purge_kind : std::uint8_t { url, tag, prefix, route, group };
+inline constexpr std::array<std::string_view, 5> purge_kinds{"url", "tag", "prefix", "route", "group"};
 
 /// Thread-safe, but for of(): those counters belong to their worker.
 class metrics {
@@ -39,6 +45,10 @@ public:
     void config_loaded(wall_time at) noexcept;
     void config_reloaded(bool ok, wall_time at) noexcept;
 
+    void purged(purge_kind kind, bool soft, std::size_t generations) noexcept {
+        purges_.at(static_cast<std::size_t>(kind)).at(soft ? 1 : 0).fetch_add(generations, std::memory_order_relaxed);
+    }
+
     /// Prometheus text format 0.0.4.
     std::string render() const;
 
@@ -47,6 +57,7 @@ private:
     void write_histograms(exposition& out) const;
     void write_cache(exposition& out) const;
     void write_compression(exposition& out) const;
+    void write_purges(exposition& out) const;
     void write_upstream_calls(exposition& out) const;
     void write_config(exposition& out) const;
 
@@ -54,6 +65,7 @@ private:
     metric_names names_;
     std::vector<std::unique_ptr<worker_counters>> workers_;
     std::atomic<std::uint64_t> reloads_ok_{0}, reloads_failed_{0};
+    std::array<std::array<std::atomic<std::uint64_t>, 2>, purge_kinds.size()> purges_{};  // [kind][soft]
     std::atomic<std::int64_t> loaded_at_ms_{0};
     mutable std::mutex sources_mutex_;
     fact_sources sources_;

@@ -99,6 +99,7 @@ struct memcached_store {
     std::uint64_t chunk = 900 * kib;      // largest value sent; at most 1 MiB, memcached's usual item limit
     std::string sign_key;                 // YAML `sign.key`; HMAC over every record; empty: checksum only. Secret.
     store_failure on_failure = store_failure::bypass;
+    milliseconds purge_poll{1'000};  // what another sidecar purged is noticed here after that time
     friend bool operator==(const memcached_store&, const memcached_store&) = default;
 };
 

@@ -28,6 +28,8 @@ struct memcached_options {
     std::uint64_t write_queue_bytes = std::uint64_t{64} << 20U;  // … and their bodies; beyond: dropped and counted
     std::uint32_t breaker_failures = 3;                          // in a row; then the server is left alone for
     milliseconds breaker_open{1000};                             // that long, then one operation tries
+    /// What another process purged is noticed here after that time, plus `timeout`.
+    milliseconds purge_poll{1000};
 };
 
 /// Starts one thread for each server, one that writes and one that keeps deadlines; the destructor ends them within

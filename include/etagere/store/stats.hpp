@@ -60,6 +60,7 @@ struct store_stats {
     std::uint64_t dropped_writes = 0;   // full queue or breaker open
     std::uint64_t deduplicated = 0;     // bodies that were there already
     std::uint64_t pending_writes = 0;   // gauge
+    std::uint64_t pending_purges = 0;   // gauge: known here, and not yet to others
     std::vector<server_stats> servers;  // empty for memory alone
 
     std::uint64_t& of(operation op, outcome result) {

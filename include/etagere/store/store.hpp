@@ -9,8 +9,11 @@
 #include "etagere/http/coding.hpp"
 #include "etagere/store/stats.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,20 @@ namespace etagere::store {
 
 /// What a stored response gets on its way to a client (RFC 9110 §7.6.3); already in the wire heads.
 inline constexpr std::string_view via = "1.1 etagere";
+
+/// Notes that an object was looked at and found not purged; a copy has to be looked at again.
+class purge_note {
+public:
+    purge_note() = default;
+    purge_note(const purge_note&) noexcept {}
+    purge_note& operator=(const purge_note&) noexcept { return *this; }
+    ~purge_note() = default;
+    bool says(std::uint64_t what) const noexcept { return said_.load(std::memory_order_relaxed) == what; }
+    void say(std::uint64_t what) const noexcept { said_.store(what, std::memory_order_relaxed); }
+
+private:
+    mutable std::atomic<std::uint64_t> said_{0};
+};
 
 /// The body of an object in a content coding, kept beside it in memory only: it can be made again.
 struct coded_form {
@@ -38,6 +55,7 @@ struct object {
     std::string wire_full;
     /// The same for "304 Not Modified".
     std::string wire_not_modified;
+    purge_note looked_at;  // purge_table's
     /// For clients that get coded forms, where their tag is another one (cache/compression.hpp); else "".
     std::string coded_etag;
     std::string wire_coded_not_modified;
@@ -68,6 +86,8 @@ struct variant_set {
     std::vector<object_ptr> variants;
 };
 using variant_set_ptr = std::shared_ptr<const variant_set>;
+
+class purge_table;
 
 /// Which level answered: `store` of the access log, `detail` of Cache-Status.
 enum class level : std::uint8_t { none, memory, memcached };
@@ -110,6 +130,14 @@ public:
     virtual void keep_forms(std::string_view key, const object& with, moment now) = 0;
     /// Forgets the key with all its variants, at every level.
     virtual void erase(std::string_view key, moment now) = 0;
+
+    /// What was purged. A store gives back what it keeps, purged or not: who uses it asks the table.
+    virtual purge_table& purges() noexcept = 0;
+    using purge_handler = std::move_only_function<void(bool published)>;
+    /// Purges these groups: in this process before it returns, in every process that shares the store when `done` says
+    /// so, plus the time they take to notice (memcached_options::purge_poll). `false`: it could not be published yet,
+    /// and is as soon as it can.
+    virtual void purge(std::span<const cache::purge_target> groups, bool soft, moment now, purge_handler done) = 0;
 
     struct totals {
         std::uint64_t bytes = 0, entries = 0, evictions = 0;

@@ -1,7 +1,8 @@
 // What is right or wrong only in the light of other settings. Types and single values were checked by the tables.
 //
 // Warnings: W010 memcached beyond this machine without signed records · W012 never used · W014 order alone decides
-// between two routes · W016 routes that no listener serves.
+// between two routes · W016 routes that no listener serves · W018 purge_on_success on a route of safe methods.
+#include "etagere/http/message.hpp"
 #include "etagere/routing/table.hpp"
 
 #include "document.hpp"
@@ -144,6 +145,7 @@ private:
             }
             upstream_of(r, path);
             cache_of(r, path);
+            purge_of(r, path);
         }
         for (const routing::overlap& o : routing::find_overlaps(all)) {
             problems_.warning(locate(root_, fmt::format("{}[{}]", list, o.second)).at, {},
@@ -189,6 +191,24 @@ private:
         if (c.origin_private == settings::origin_private::revalidate && c.per_credential && c.per_credential->empty()) {
             error(at + ".per_credential",
                   "is empty, and `private: revalidate` would give one user's answers to another");
+        }
+    }
+
+    void purge_of(const settings::route& r, const std::string& path) {
+        const settings::purge_on_success& p = r.purge_on_success;
+        const std::string at = path + ".purge_on_success";
+        std::vector<std::string_view> known = names(s_.routes);
+        for (const std::string_view one : names(s_.egress)) known.push_back(one);
+        for (std::size_t i = 0; i < p.routes.size(); ++i) {
+            if (std::ranges::find(known, p.routes[i]) == known.end()) {
+                error(fmt::format("{}.routes[{}]", at, i), fmt::format("no route is called \"{}\"", p.routes[i]),
+                      suggestion(p.routes[i], known));
+            }
+        }
+        const bool nothing = p.tags.empty() && p.routes.empty() && p.prefixes.empty();
+        const auto is_safe = [](const std::string& method) { return http::is_safe(http::find_method(method)); };
+        if (!nothing && !r.match.methods.empty() && std::ranges::all_of(r.match.methods, is_safe)) {
+            warning(at, "never happens: no method of this route changes anything", "W018");
         }
     }
 

@@ -71,7 +71,8 @@ inline constexpr auto keys<settings::memcached_store> = [] {
         key<&s::max_object, size{.least = 1}>("max_object", "largest body kept; larger ones stream through unstored"),
         key<&s::chunk, size{.least = 1024, .most = largest_chunk}>("chunk", "largest value sent; below memcached's -I"),
         group<s, sign_keys>("sign", "signed records"),
-        key<&s::on_failure, word<settings::store_failure>{}>("on_failure", "while memcached cannot be used")};
+        key<&s::on_failure, word<settings::store_failure>{}>("on_failure", "while memcached cannot be used"),
+        key<&s::purge_poll, duration{.least = 50}>("purge_poll", "until another sidecar's purge is noticed")};
 }();
 
 template <>

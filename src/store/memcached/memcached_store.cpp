@@ -19,6 +19,7 @@ memcached_options checked(memcached_options o) {
         throw std::invalid_argument("memcached: the key prefix has to be 1 to 100 printable octets without space");
     }
     if (o.chunk < 1024) throw std::invalid_argument("memcached: chunks below 1 KiB");
+    if (o.purge_poll <= milliseconds{0}) throw std::invalid_argument("memcached: a purge_poll of zero");
     if (o.timeout <= milliseconds{0} || o.connect_timeout <= milliseconds{0}) {
         throw std::invalid_argument("memcached: a timeout of zero");
     }
@@ -48,10 +49,16 @@ memcached_store::memcached_store(memcached_options options)
               made.push_back(std::make_unique<lane>(s, options_, watchdog_));
           return made;
       }()),
-      publisher_(options_, seal_, *this, counted_) {}
+      publisher_(options_, seal_, *this, counted_),
+      journal_(options_, seal_, prefix_ + "purges", lane_of(prefix_ + "purges"), counted_) {
+    // Before it is known what was purged nothing that others have kept may be used; they should not have to be asked
+    // again for that.
+    journal_.wait_known(options_.connect_timeout + options_.timeout);
+}
 
 // Completions run on every one of these threads and use all of these members: first all threads end, then members go.
 memcached_store::~memcached_store() {
+    journal_.stop();
     publisher_.stop();
     for (const auto& l : lanes_) l->stop();
     watchdog_.stop();
@@ -267,6 +274,7 @@ store_stats memcached_store::stats() const {
     store_stats out;
     counted_.read(out);
     out.pending_writes = publisher_.pending();
+    out.pending_purges = journal_.purges().pending();
     for (const auto& l : lanes_) out.servers.push_back(l->stats());
     return out;
 }

@@ -4,6 +4,7 @@
 #include "etagere/store/memcached.hpp"
 
 #include "counters.hpp"
+#include "journal_keeper.hpp"
 #include "lane.hpp"
 #include "placement.hpp"
 #include "publisher.hpp"
@@ -34,6 +35,10 @@ public:
     }
     void keep_forms(std::string_view, const object&, moment) override {}
     void erase(std::string_view key, moment now) override;
+    purge_table& purges() noexcept override { return journal_.purges(); }
+    void purge(std::span<const cache::purge_target> groups, bool soft, moment now, purge_handler done) override {
+        journal_.purge(groups, soft, now.wall, std::move(done));
+    }
     totals memory_totals() const override { return {}; }
     store_stats stats() const override;
 
@@ -71,6 +76,7 @@ private:
     watchdog watchdog_;
     std::vector<std::unique_ptr<lane>> lanes_;
     publisher publisher_;
+    journal_keeper journal_;
 };
 
 }  // namespace etagere::store

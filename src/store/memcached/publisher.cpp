@@ -7,7 +7,6 @@
 #include "thread.hpp"
 
 #include <algorithm>
-#include <semaphore>
 
 namespace etagere::store {
 namespace {
@@ -118,22 +117,6 @@ outcome publisher::carry_out(const change& c) {
         case change::kind::drop: break;
     }
     return c.object->entity.empty() ? drop_selected(c) : drop(c);
-}
-
-// The lane or the watchdog answers in time, so this waits no longer than a request does.
-reply publisher::ask(const request_ptr& r) {
-    struct answer {
-        std::binary_semaphore there{0};
-        reply value;
-    };
-    const auto a = std::make_shared<answer>();
-    r->done = [a](reply value) {
-        a->value = std::move(value);
-        a->there.release();
-    };
-    where_.lane_of(r->key).submit(r);
-    a->there.acquire();
-    return std::move(a->value);
 }
 
 outcome publisher::put(const change& c) {

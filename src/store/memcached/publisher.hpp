@@ -3,6 +3,7 @@
 
 #include "etagere/store/record.hpp"
 
+#include "ask.hpp"
 #include "counters.hpp"
 #include "lane.hpp"
 
@@ -68,7 +69,7 @@ private:
     outcome freshen(const change& c);
     outcome drop(const change& c);
 
-    reply ask(const request_ptr& r);
+    reply ask(const request_ptr& r) { return ask_and_wait(where_.lane_of(r->key), r); }
     outcome write_entity(const change& c, const record::entity_layout& layout);
     outcome write_piece(const change& c, const record::entity_layout& layout, std::uint32_t index);
     void touch_entity(const change& c, const record::entity_layout& layout);

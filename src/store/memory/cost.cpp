@@ -16,6 +16,7 @@ std::size_t cost(const object& o) noexcept {
                         heap_cost(o.wire_coded_not_modified);
     // The header's two blocks: octets and slots.
     total += block_cost(o.response.header.memory()) + block_cost(1);
+    total += block_cost(o.response.tags.capacity() * sizeof(cache::group_id));
     const auto& selecting = o.response.selecting;
     total += block_cost(selecting.capacity() * sizeof(selecting[0]));
     for (const auto& s : selecting) total += heap_cost(s.name) + (s.value ? heap_cost(*s.value) : 0);

@@ -172,6 +172,11 @@ void memory_store::erase(std::string_view key, moment /*now*/) {
     if (e != nullptr) at.in.entries.remove(*e, gone);
 }
 
+void memory_store::purge(std::span<const cache::purge_target> groups, bool soft, moment now, purge_handler done) {
+    purges_.purge(groups, soft, now.wall);
+    done(true);
+}
+
 memory_store::seen memory_store::look(std::string_view key, moment now) {
     place at = find_place(key);
     shard::leavers gone;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "etagere/store/memory.hpp"
+#include "etagere/store/purges.hpp"
 
 #include "shard.hpp"
 
@@ -29,6 +30,8 @@ public:
     void freshen(std::string_view key, object_ptr o, moment now) override { freshen_here(key, std::move(o), now); }
     void keep_forms(std::string_view key, const object& with, moment now) override;
     void erase(std::string_view key, moment now) override;
+    purge_table& purges() noexcept override { return purges_; }
+    void purge(std::span<const cache::purge_target> groups, bool soft, moment now, purge_handler done) override;
     totals memory_totals() const override;
     store_stats stats() const override;
 
@@ -77,6 +80,7 @@ private:
     memory_options options_;
     std::optional<milliseconds> trust_;
     key_hasher hasher_;
+    purge_table purges_{false};
     std::vector<std::unique_ptr<guarded_shard>> shards_;  // a power of two of them
 };
 

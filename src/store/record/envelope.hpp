@@ -10,7 +10,7 @@
 
 namespace etagere::store::record {
 
-enum class kind : char { meta = 'M', piece = 'E' };
+enum class kind : char { meta = 'M', piece = 'E', journal = 'J' };
 
 inline constexpr std::size_t envelope_size = 12;
 inline constexpr std::size_t checksum_size = 8;

@@ -23,7 +23,7 @@ std::string_view text(reader& in) noexcept {
 constexpr std::int64_t latest_time = 253'402'300'799'999;
 constexpr std::int64_t latest_age = std::int64_t{1} << 31U;  // RFC 9111 §1.2.2
 constexpr std::uint64_t longest = std::uint64_t{1} << 62U;   // of a representation: positions do not overflow
-constexpr std::size_t smallest_variant = 63;
+constexpr std::size_t smallest_variant = 83;
 
 void put_time(std::string& out, wall_time t) {
     put_int(out, std::clamp<std::int64_t>(t.time_since_epoch().count(), 0, latest_time));
@@ -48,6 +48,10 @@ void put_variant(std::string& out, const variant& v) {
         put_int(out, part.first);
         put_int(out, part.last);
     }
+    put_int(out, r.known.era);
+    put_int(out, r.known.seq);
+    put_int(out, static_cast<std::uint32_t>(r.tags.size()));
+    for (const cache::group_id tag : r.tags) put_int(out, tag);
     put_text(out, v.entity);
     put_text(out, r.control);
     put_int(out, static_cast<std::uint32_t>(r.selecting.size()));
@@ -101,6 +105,11 @@ bool read_variant(reader& in, variant& v) {
     const std::int64_t age = in.number<std::int64_t>();
     r.body_size = in.number<std::uint64_t>();
     if (!read_parts(in, r)) return false;
+    r.known = {.era = in.number<std::uint64_t>(), .seq = in.number<std::uint64_t>(), .local = 0};
+    const auto tags = in.number<std::uint32_t>();
+    if (!plausible(in, tags, 8) || tags > cache::most_tags) return false;
+    r.tags.reserve(tags);
+    for (std::uint32_t i = 0; i < tags; ++i) r.tags.push_back(in.number<std::uint64_t>());
     v.entity = text(in);
     r.control = text(in);
     const auto selectors = in.number<std::uint32_t>();

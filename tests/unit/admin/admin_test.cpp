@@ -365,6 +365,11 @@ TEST_F(Pages, AreBehindTheTokenAndNotForWebPages) {
     rebound.head.host = "rebind.evil.example";
     ask_slowly(rebound);
     EXPECT_EQ(rebound.answered_status, 403);
+    fake_transaction by_name("POST", "/echo");
+    by_name.head.host = "etagere.internal";
+    by_name.field("Authorization", "Bearer s3cret");
+    ask_slowly(by_name, {.token = "s3cret", .hosts = {}});
+    EXPECT_EQ(by_name.answered_status, 202) << "a page cannot know the token";
 }
 
 TEST_F(Admin, CodecsThatOnlyAwaitGetTheSameAnswer) {

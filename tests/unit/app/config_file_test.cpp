@@ -301,7 +301,7 @@ stores:
   default:
     memory: { size: 1MiB, max_object: 2KiB, local_ttl: 3s }
     memcached: { servers: [m], distribution: ketama, namespace: n, timeout: 1ms, connect_timeout: 2ms, max_object: 3MiB, chunk: 4KiB,
-                 on_failure: memory_only }
+                 on_failure: memory_only, purge_poll: 5s }
 upstreams:
   u:
     endpoints: "http://u"
@@ -358,7 +358,7 @@ observability:
                                                         3145728,
                                                         4096,
                                                         "",
-                                                        settings::store_failure::memory_only}));
+                                                        settings::store_failure::memory_only, 5s}));
     const auto& u = s.upstreams.at(1);
     EXPECT_EQ(u.pool, (settings::upstream_pool{1, 2, 3s, 4s}));
     EXPECT_EQ(u.timeouts, (settings::upstream_timeouts{1s, 2s, 3s, 4s}));

@@ -1,9 +1,12 @@
 // What every store promises (store.hpp), asked of each of them. A remote level may take its time: `expect_eventually`
 // waits for the condition, never for the clock.
+#include "etagere/store/purges.hpp"
+
 #include "backends.hpp"
 #include "make.hpp"
 
 #include <chrono>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -268,6 +271,35 @@ TEST_P(Store, ManyHandsSeeRightAnswersOnly) {
         }
     }
     EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Store, PurgesAtOnceAndSaysWhenItIsPublished) {
+    const auto asked_now = [&] {
+        cache::stored_response r;
+        r.known = store_->purges().mark();
+        cache::policy rules;
+        rules.tags = {"tag"};
+        cache::collect_tags(r, {}, rules);
+        r.index();
+        return make_object(std::move(r), share("x"), now().wall + seconds(60));
+    };
+    const auto state_of = [&](const object_ptr& o) {
+        std::string scratch;
+        return store_->purges().judge(*o, {}, "route", {}, scratch).how;
+    };
+    const object_ptr before = asked_now();
+    EXPECT_EQ(state_of(before), cache::purged::no);
+    std::vector<cache::purge_target> groups;
+    cache::purge_tag(groups, "tag");
+    std::promise<bool> published;
+    store_->purge(groups, true, now(), [&](bool all) { published.set_value(all); });
+    EXPECT_EQ(state_of(before), cache::purged::soft);
+    EXPECT_EQ(state_of(asked_now()), cache::purged::no);
+    std::future<bool> told = published.get_future();
+    ASSERT_EQ(told.wait_for(seconds(5)), std::future_status::ready);
+    EXPECT_TRUE(told.get());
+    EXPECT_EQ(state_of(before), cache::purged::soft);
+    EXPECT_EQ(store_->stats().pending_purges, 0U);
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ inline cache::stored_response random_response(std::mt19937& random) {
     r.always_validate = below(2) == 0;
     r.own_etag = below(2) == 0;
     r.age_value = seconds(below(100'000));
+    r.known = {.era = random(), .seq = random(), .local = 0};
+    for (std::uint32_t i = below(5); i > 0; --i) r.tags.push_back(random());
     r.header.shrink();
     r.index();
     return r;
@@ -104,6 +106,8 @@ inline void expect_equal(const cache::stored_response& a, const cache::stored_re
     EXPECT_EQ(a.parts, b.parts);
     EXPECT_EQ(a.complete_length, b.complete_length);
     EXPECT_EQ(a.age_value, b.age_value);
+    EXPECT_EQ(a.known, b.known);
+    EXPECT_EQ(a.tags, b.tags);
     EXPECT_EQ(a.etag, b.etag);
     EXPECT_EQ(a.date, b.date);
     EXPECT_EQ(a.last_modified, b.last_modified);

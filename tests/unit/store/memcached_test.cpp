@@ -70,7 +70,8 @@ protected:
 TEST_F(Memcached, KeysAreDigestsUnderTheNamespaceAndTheVersion) {
     put_and_wait("http://h/a b\r\nflush_all\r\n", {.body = "hello"});
     EXPECT_THAT(keys_in(server_, prefix_),
-                ::testing::UnorderedElementsAre(meta_key("http://h/a b\r\nflush_all\r\n"), entity_key("hello")));
+                ::testing::UnorderedElementsAre(meta_key("http://h/a b\r\nflush_all\r\n"), entity_key("hello"),
+                                                prefix_ + ":v2:purges"));
 }
 
 // security-catalogue S240: what a client sends never becomes a command.
