@@ -330,7 +330,7 @@ TEST_F(Faults, AFullWriteQueueDropsAndCounts) {
     put("large", std::string(200'000, 'x'));
     EXPECT_LT(clock::now() - start, milliseconds(500)) << "nobody waits for a write";
     EXPECT_GE(store_->stats().dropped_writes, 95U);
-    EXPECT_LE(store_->stats().pending_writes, 4U);
+    EXPECT_LE(store_->stats().pending_writes, 5U) << "four that wait, and the one that is being carried out";
 }
 
 TEST_F(Faults, AFullReadQueueAnswersAtOnce) {
