@@ -41,9 +41,9 @@ struct stored_response {
     /// other, in ascending order and never touching. Empty: the body is the whole. Its header has no Content-Range.
     std::vector<http::byte_range> parts;
     std::uint64_t complete_length = 0;
-    purge_mark known;              // of purges, when the request that brought (or last freshened) it was sent
-    std::vector<group_id> tags;    // groups that it belongs to by name; collect_tags()
-    bool own_etag = false;         // the ETag in `header` was made by us: good for clients, never sent to the origin
+    purge_mark known;            // of purges, when the request that brought (or last freshened) it was sent
+    std::vector<group_id> tags;  // groups that it belongs to by name; collect_tags()
+    bool own_etag = false;       // the ETag in `header` was made by us: good for clients, never sent to the origin
 
     // ---- derived
     response_directives directives;

@@ -358,7 +358,8 @@ observability:
                                                         3145728,
                                                         4096,
                                                         "",
-                                                        settings::store_failure::memory_only, 5s}));
+                                                        settings::store_failure::memory_only,
+                                                        5s}));
     const auto& u = s.upstreams.at(1);
     EXPECT_EQ(u.pool, (settings::upstream_pool{1, 2, 3s, 4s}));
     EXPECT_EQ(u.timeouts, (settings::upstream_timeouts{1s, 2s, 3s, 4s}));
