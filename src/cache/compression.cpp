@@ -159,6 +159,8 @@ http::coding coding_for(const http::request_head& request, const response_direct
     for (const field_id id : {field_id::range, field_id::if_range, field_id::if_match}) {
         if (header.has(id)) return http::coding::identity;
     }
+    // RFC 9111 §5.2.1.6: a wish about bytes, which costs the origin nothing, so it is heard on every route.
+    if (parse_request_directives(header).no_transform) return http::coding::identity;
     const bool for_everybody = answer.public_ || answer.s_maxage != absent;
     if (header.has(field_id::cookie) && !for_everybody) return http::coding::identity;
     return negotiate_coding(header, rules.compress);

@@ -145,6 +145,8 @@ request_directives parse_request_directives(const http::fields& header) {
             found.no_cache = true;
         } else if (http::iequals(m.name, "only-if-cached")) {
             found.only_if_cached = true;
+        } else if (http::iequals(m.name, "no-transform")) {
+            found.no_transform = true;
         }
         return true;
     });

@@ -38,6 +38,7 @@ bool may_code(const stored_response& r, const policy& rules) noexcept;
 
 /// The coding that this client gets of an answer that may be coded. identity for HTTP/1.0 (its proxies do not know
 /// Vary), for Range and If-Range (offsets are those of the identity bytes), for If-Match (which needs the strong tag),
+/// for a client that says no-transform (RFC 9111 §5.2.1.6),
 /// and for a request with Cookie unless the answer says that it is everybody's.
 http::coding coding_for(const http::request_head& request, const response_directives& answer,
                         const policy& rules) noexcept;

@@ -45,6 +45,7 @@ struct request_directives {
     bool no_store = false;
     bool no_cache = false;  // also Pragma: no-cache without Cache-Control (RFC 9111 §5.4)
     bool only_if_cached = false;
+    bool no_transform = false;
 };
 request_directives parse_request_directives(const http::fields& header);
 

@@ -215,6 +215,8 @@ TEST(CodingFor, ConditionsOfBytesGetIdentity) {
     EXPECT_EQ(asked({{"Range", "bytes=0-1"}}), coding::identity);
     EXPECT_EQ(asked({{"If-Range", "\"a\""}}), coding::identity);
     EXPECT_EQ(asked({{"If-Match", "\"a\""}}), coding::identity);
+    EXPECT_EQ(asked({{"Cache-Control", "no-cache, No-Transform"}}), coding::identity);
+    EXPECT_EQ(asked({{"Cache-Control", "no-cache"}}), coding::gzip);
     EXPECT_EQ(asked({}, {}, http::version::http10), coding::identity);
 }
 

@@ -264,7 +264,8 @@ TEST(MakeObject, WireHeadsCarryViaAndTheNotModifiedFields) {
     EXPECT_TRUE(o->wire_full.starts_with("HTTP/1.1 200 OK\r\n")) << o->wire_full;
     EXPECT_NE(o->wire_full.find("Content-Type: text/plain\r\n"), std::string::npos);
     // RFC 9110 §7.6.3: ours comes after those of inner hops.
-    EXPECT_TRUE(o->wire_full.ends_with("Via: 1.1 inner\r\nAccept-Ranges: bytes\r\nVia: 1.1 etagere\r\n")) << o->wire_full;
+    EXPECT_TRUE(o->wire_full.ends_with("Via: 1.1 inner\r\nAccept-Ranges: bytes\r\nVia: 1.1 etagere\r\n"))
+        << o->wire_full;
     // RFC 9110 §15.4.5.
     EXPECT_EQ(o->wire_not_modified,
               "HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\nVary: Accept\r\nVia: 1.1 etagere\r\n");
