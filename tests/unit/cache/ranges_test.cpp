@@ -57,10 +57,11 @@ TEST(AnswerRange, OfAWhole) {
     EXPECT_EQ(answer(complete(), {{"Range", "bytes=4-0"}}), range_answer::kind::whole);
     EXPECT_EQ(answer(complete(), {{"Range", "bytes=0-4"}}, "HEAD"), range_answer::kind::whole);
     EXPECT_EQ(answer(complete(), {{"Range", "bytes=0-300,400-650,750-999"}}), range_answer::kind::whole);  // costs more
-    for (const int status : {203, 204, 301, 404, 410, 500}) {                                           // B76
+    for (const int status : {203, 204, 301, 404, 410, 500}) {                                              // B76
         EXPECT_EQ(answer(complete({}, status), {{"Range", "bytes=0-4"}}), range_answer::kind::whole) << status;
     }
-    EXPECT_EQ(answer(complete({{"Content-Range", "bytes 0-9/10"}}), {{"Range", "bytes=0-4"}}), range_answer::kind::whole);
+    EXPECT_EQ(answer(complete({{"Content-Range", "bytes 0-9/10"}}), {{"Range", "bytes=0-4"}}),
+              range_answer::kind::whole);
 }
 
 TEST(AnswerRange, OfAPart) {
