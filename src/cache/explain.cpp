@@ -73,7 +73,7 @@ void serve(explanation& e, const stored_response& r, const http::request_head& r
 
 void ask(explanation& e, const stored_response* chosen, const http::request_head& request, const policy& rules,
          std::span<const stored_response* const> variants, const key_knowledge& known, wall_time now,
-         credential_digest digest) {
+         credential_digest digest, purge_state purge) {
     // RFC 9111 §3.3: a part of what is not here whole is asked for as a part.
     const bool whole_is_here = chosen != nullptr && !chosen->is_partial();
     const auto part = whole_is_here ? std::nullopt : wanted_range(request);
@@ -107,7 +107,7 @@ void ask(explanation& e, const stored_response* chosen, const http::request_head
         e.then.push_back({event::leader_answered, reason::collapsed_local});
     }
     const auto stands_in = [&](origin_failure how) {
-        return chosen != nullptr && may_serve_on_error(*chosen, rules, how, now);
+        return chosen != nullptr && may_serve_on_error(*chosen, rules, how, now, purge);
     };
     if (stands_in(origin_failure::error_status)) e.then.push_back({event::error_status, reason::hit_stale_error});
     e.then.push_back(
@@ -140,8 +140,15 @@ explanation explain(const http::request_head& request, const policy& rules,
         e.conditions = conditions_in(request.header);
         return e;
     }
-    const choice made = choose(variants, request, rules, now, digest);
-    const stored_response* const chosen = made.at < 0 ? nullptr : variants[static_cast<std::size_t>(made.at)];
+    choice made = choose(variants, request, rules, now, digest);
+    const auto at = static_cast<std::size_t>(made.at);
+    const stored_response* chosen = made.at < 0 ? nullptr : variants[at];
+    const purge_state purge = chosen != nullptr && at < known.purges.size() ? known.purges[at] : purge_state{};
+    if (purge.how != purged::no) made.decision = decide_reuse(chosen, true, request, rules, now, purge);
+    if (purge.how == purged::hard) {  // nothing of it is used, its validators neither
+        chosen = nullptr;
+        made.at = -1;
+    }
     e.at = made.at;
     e.age = made.decision.age;
     e.ttl = made.decision.ttl;
@@ -153,7 +160,7 @@ explanation explain(const http::request_head& request, const policy& rules,
         case course::refuse: e.status = 504; break;  // RFC 9111 §5.2.1.7
         case course::validate:
         case course::fetch:
-        case course::pass: ask(e, chosen, request, rules, variants, known, now, digest); break;
+        case course::pass: ask(e, chosen, request, rules, variants, known, now, digest, purge); break;
     }
     return e;
 }

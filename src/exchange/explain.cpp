@@ -198,7 +198,16 @@ net::task<void> explain(account& a, std::shared_ptr<const runtime> running, cons
                .in_flight = k.in_flight,
                .form = running->memories[a.route->index].form(now.steady)};
     const auto variants = variants_of(a.found);
+    std::vector<cache::purge_state> purges;
+    if (a.found.set) {
+        std::string scratch;
+        for (const store::object_ptr& o : a.found.set->variants) {
+            purges.push_back(from.purges().judge(*o, a.request, a.route->name, a.route->policy, scratch));
+        }
+    }
+    a.known.purges = purges;
     a.what = cache::explain(a.request, a.route->policy, variants, a.known, a.now, crypto::sha256_hex);
+    a.known.purges = {};
 }
 
 void explain_answer(account& a, http::response_head answer) {

@@ -19,8 +19,9 @@ namespace etagere::cache {
 struct key_knowledge {
     reason not_kept = reason::none;  // why the last answer was not kept, as long as that is remembered
     milliseconds remembered_for{0};
-    bool in_flight = false;  // the origin is being asked for it already
-    offer_form form = 0;     // how much of an offer of tags the route's origin is known to read
+    bool in_flight = false;                 // the origin is being asked for it already
+    offer_form form = 0;                    // how much of an offer of tags the route's origin is known to read
+    std::span<const purge_state> purges{};  // of each variant; empty: none was purged
 };
 
 enum class course : std::uint8_t {
