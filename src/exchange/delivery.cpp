@@ -169,7 +169,7 @@ void delivery::first_byte() noexcept {
 
 void delivery::add_cache_status() {
     if (!of_.route_->cache_status) return;
-    of_.record_.stored = of_.record_.stored || storing_;
+    of_.record_.stored = of_.record_.stored || (storing_ && !of_.store_failed_);
     std::string value = head_.header.combined(field_id::cache_status).value_or(std::string{});
     if (!value.empty()) value += ", ";  // RFC 9211 §2: the cache nearest the client is last
     observe::append_cache_status(value, of_.record_);
@@ -299,7 +299,7 @@ net::task<store::object_ptr> delivery::publish(shared_bytes body) {
         object = keep_part(of_.state_, *of_.runtime_, *about_.route, about_.key, answer, *part_, held, of_.key_);
     }
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.
-    of_.record_.stored = object && object->keep_until > received_;
+    of_.record_.stored = object && object->keep_until > received_ && !of_.store_failed_;
     of_.record_.ignored = of_.record_.stored && call_.head().header.has(field_id::set_cookie) &&
                           !object->response.header.has(field_id::set_cookie);
     if (object && judged_.shareable) {

@@ -122,6 +122,7 @@ bool exchange::look_here(const std::string& key, search_rule rule) {
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
     result<store::found> loaded = co_await load(kept(), state_.on(), key_);
+    store_failed_ = store_failed_ || !loaded;
     if (!loaded || !loaded->set) co_return;
     take(std::move(*loaded));
     decide();
@@ -157,6 +158,8 @@ void exchange::decide() {
         // Nothing of it is used, its validators neither.
         if (purge_.how == cache::purged::hard) chosen_.reset();
     }
+    // Whether something is stored is not known.
+    if (store_failed_ && decision_.why == reason::miss_cold) decision_.why = reason::pass_store_down;
     record_.why = decision_.why;
     using enum observe::looked_up;
     record_.found = decision_.reload ? reload : chosen_ ? stored : nothing;

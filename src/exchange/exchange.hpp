@@ -103,6 +103,7 @@ private:
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without
     cache::reuse_decision decision_;
+    bool store_failed_ = false;      // its remote level did not answer, and keeps nothing either
     cache::purge_state purge_;       // of chosen_, or of what it would have been
     cache::purge_mark asked_under_;  // what was known of purges when the origin was asked
     leadership lead_;

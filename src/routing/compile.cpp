@@ -74,7 +74,11 @@ cache::policy make_policy(const settings::route& from, const settings::store* st
                                                                             : cache::private_rule::leave;
     p.cookies = c.cookies == settings::cookie_rule::plain ? cache::cookie_rule::plain : cache::cookie_rule::guard;
     p.foreign_codings = c.foreign_codings;
-    p.targeted = c.targeted;
+    if (c.targeted) {
+        p.targeted = *c.targeted;
+    } else if (!p.shared) {
+        p.targeted = {"Etagere-Cache-Control"};  // a private cache is no CDN (RFC 9213 §3)
+    }
     p.no_vary_search = c.no_vary_search;
     p.tag_fields = c.tags.from;
     p.tags = c.tags.add;

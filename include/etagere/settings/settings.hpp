@@ -247,8 +247,9 @@ struct cache {
     settings::collapse collapse;
     settings::cookie_rule cookies = settings::cookie_rule::guard;
     bool foreign_codings = false;  // true: answers in transfer codings that nobody knows are taken up to the close
-    /// Fields that stand above Cache-Control (RFC 9213), the first one present wins. Empty: none.
-    std::vector<std::string> targeted{"Etagere-Cache-Control", "CDN-Cache-Control"};
+    /// Fields that stand above Cache-Control (RFC 9213), the first one present wins. Empty: none. Unset:
+    /// Etagere-Cache-Control, and below it CDN-Cache-Control where the cache is shared.
+    std::optional<std::vector<std::string>> targeted{};
     settings::tags tags;
     bool no_vary_search = true;            // believe the origin's No-Vary-Search
     bool heuristic = false;                // RFC 9111 §4.2.2: 10 % of the time since Last-Modified

@@ -382,7 +382,7 @@ observability:
     c.collapse = {true, 8s};
     c.cookies = settings::cookie_rule::plain;
     c.foreign_codings = true;
-    c.targeted = {"X-Control"};
+    c.targeted = std::vector<std::string>{"X-Control"};
     c.tags = {{"xkey"}, {"t"}};
     c.no_vary_search = false;
     c.heuristic = true;
