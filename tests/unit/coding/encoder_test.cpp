@@ -15,7 +15,7 @@ constexpr std::size_t kib = 1024;
 
 std::string json(std::size_t size) {
     std::string out;
-    for (int i = 0; out.size() < size; ++i) {
+    for (unsigned i = 0; out.size() < size; ++i) {  // wraps, and may
         out += R"({"id":)" + std::to_string(i * 7919 % 100'003) + R"(,"name":"article )" + std::to_string(i) + "\"},\n";
     }
     out.resize(size);
