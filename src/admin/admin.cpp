@@ -19,7 +19,7 @@ namespace {
 
 using http::field_id;
 
-constexpr std::size_t most_body = 64 * 1024;
+constexpr std::size_t most_body = std::size_t{64} * 1024;
 
 /// A page in a browser sends Origin, or (with a name of its own that resolves to us) a Host that is not ours: S272.
 bool is_our_host(std::string_view host, const std::vector<std::string>& names) {

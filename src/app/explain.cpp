@@ -9,7 +9,6 @@
 #include "process.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -21,10 +20,9 @@ namespace {
 
 /// Only for eyes: no colour in a pipe, and none for who does not want it (no-color.org).
 bool wants_colour() {
-    const char* const no_colour = std::getenv("NO_COLOR");
-    const char* const term = std::getenv("TERM");
-    const bool dumb = term == nullptr || std::string_view(term) == "dumb";
-    return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') && !dumb;
+    const environment env = process_environment();
+    const bool unwanted = !env("NO_COLOR").value_or("").empty();
+    return ::isatty(STDOUT_FILENO) == 1 && !unwanted && env("TERM").value_or("dumb") != "dumb";
 }
 
 wall_time now() {

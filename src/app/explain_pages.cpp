@@ -109,7 +109,9 @@ std::expected<explain_question, std::string> read_explain_query(std::string_view
 
 std::string write_explain_query(const explain_question& q) {
     std::string out = "url=" + encode(q.about.url) + "&method=" + encode(q.about.method);
-    for (const auto& [name, value] : q.about.fields) out += "&header=" + encode(name + ": " + value);
+    for (const auto& [name, value] : q.about.fields) {
+        out.append("&header=").append(encode(name)).append(encode(": ")).append(encode(value));
+    }
     if (q.about.as == exchange::role::egress) out += "&role=egress";
     if (q.as_text) out += "&format=text";
     if (q.colour) out += "&colour=1";

@@ -130,7 +130,8 @@ std::optional<std::uint32_t> array_index(std::string_view token) noexcept {
 std::uint32_t child(const tree& t, const node& of, std::string_view token) {
     if (of.what == node::kind::array) {
         const auto index = array_index(token);
-        std::uint32_t at = index ? of.first : 0;
+        if (!index) return 0;
+        std::uint32_t at = of.first;
         for (std::uint32_t i = 0; at != 0 && i < *index; ++i) at = t.nodes[at].next;
         return at;
     }

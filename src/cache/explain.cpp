@@ -94,7 +94,7 @@ void ask(explanation& e, const stored_response* chosen, const http::request_head
     }
     if (part) {
         header.append(field_id::range, http::to_string(*part));
-    } else if (e.why == reason::miss_partial) {
+    } else if (chosen != nullptr && e.why == reason::miss_partial) {
         add_completion(header, *chosen);
     }
     e.conditions = conditions_in(header);
@@ -156,7 +156,9 @@ explanation explain(const http::request_head& request, const policy& rules,
     e.what = course_of(made.decision.what);
     switch (e.what) {
         case course::serve:
-        case course::serve_stale: serve(e, *chosen, request, rules, variants, now); break;
+        case course::serve_stale:
+            if (chosen != nullptr) serve(e, *chosen, request, rules, variants, now);
+            break;
         case course::refuse: e.status = 504; break;  // RFC 9111 §5.2.1.7
         case course::validate:
         case course::fetch:

@@ -152,7 +152,4 @@ void audit_in_background(worker_state& state, std::shared_ptr<const runtime> con
                          const std::string& key, const http::request_head& request,
                          const http::request_head& upstream_head, store::object_ptr object);
 
-/// The whole of a body; errc::store_too_large beyond `most` bytes.
-net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);
-
 }  // namespace etagere::exchange

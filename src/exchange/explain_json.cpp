@@ -144,8 +144,7 @@ void add_stored(json_writer& json, const account& a) {
     json.end();
 }
 
-void add_decision(json_writer& json, const account& a) {
-    const cache::explanation& e = *a.what;
+void add_decision(json_writer& json, const account& a, const cache::explanation& e) {
     json.begin("decision");
     json.member("class", name(e.klass));
     json.member("action", cache::name(e.what));
@@ -176,10 +175,10 @@ void add_decision(json_writer& json, const account& a) {
     }
 }
 
-void add_given(json_writer& json, const account& a) {
-    const cache::fate& fate = a.given->fate;
+void add_given(json_writer& json, const account& a, const given_answer& given) {
+    const cache::fate& fate = given.fate;
     json.begin("answer");
-    json.member("status", a.given->head.status);
+    json.member("status", given.head.status);
     json.member("kept", fate.may.store);
     json.member("shareable", fate.may.shareable);
     add_reason(json, fate.may.why);
@@ -202,8 +201,8 @@ std::string as_json(const account& a, detail what) {
     add_key(json, a);
     if (a.route != nullptr && what != detail::entry) add_policy(json, a.route->policy);
     if (a.looked) add_stored(json, a);
-    if (a.what && what != detail::entry) add_decision(json, a);
-    if (a.given) add_given(json, a);
+    if (a.what && what != detail::entry) add_decision(json, a, *a.what);
+    if (a.given) add_given(json, a, *a.given);
     if (what != detail::entry) json.member("curl", as_curl(a));
     json.end();
     out += '\n';

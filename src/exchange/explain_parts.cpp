@@ -118,9 +118,11 @@ std::string as_curl(const account& a) {
         if (value.empty()) {
             out += quoted(name + ";");
         } else if (cache::is_secret_name(name)) {
-            out += quoted(name + ": ") + "\"" + variable_of(name) + "\"";
+            out.append(quoted(name + ": ")).append("\"").append(variable_of(name)).append("\"");
         } else {
-            out += quoted(name + ": " + value);
+            std::string line = name;
+            line.append(": ").append(value);
+            out += quoted(line);
         }
     }
     if (a.request.target == "*") out += " --request-target '*'";

@@ -134,8 +134,7 @@ std::string action_text(const cache::explanation& e) {
     return "refuse with " + std::to_string(e.status);
 }
 
-void add_decision(page& to, const account& a) {
-    const cache::explanation& e = *a.what;
+void add_decision(page& to, const account& a, const cache::explanation& e) {
     to.line("decision", action_text(e));
     to.line("because", to.reason_text(e.why));
     if (a.refused) to.line("", std::string(error_name(a.refused)));
@@ -159,15 +158,15 @@ void add_phases(page& to, const std::vector<cache::phase>& phases) {
     for (const cache::phase& p : phases) to.line("from now", phase_text(p, &p == &phases.back()));
 }
 
-void add_given(page& to, const account& a) {
-    const cache::fate& fate = a.given->fate;
+void add_given(page& to, const account& a, const given_answer& given) {
+    const cache::fate& fate = given.fate;
     if (!fate.kept) {
-        to.line("answer", std::to_string(a.given->head.status) + " would not be kept");
+        to.line("answer", std::to_string(given.head.status) + " would not be kept");
         to.line("because", to.reason_text(fate.may.why));
         return;
     }
     const cache::freshness f = cache::freshness_of(*fate.kept, a.route->policy, a.now);
-    to.line("answer", std::to_string(a.given->head.status) + " would be kept, fresh for " +
+    to.line("answer", std::to_string(given.head.status) + " would be kept, fresh for " +
                           cache::duration_text(f.fresh_for.value) + ": " + cache::words(f.fresh_for, *fate.kept));
     if (!fate.may.shareable) to.line("", "not shared with requests that wait for the same");
     if (fate.own_etag) to.line("", "with an ETag of étagère's own");
@@ -188,8 +187,8 @@ std::string as_text(const account& a, detail what, bool colour) {
         }
     }
     if (a.looked) add_stored(to, a);
-    if (a.what && what != detail::entry) add_decision(to, a);
-    if (a.given) add_given(to, a);
+    if (a.what && what != detail::entry) add_decision(to, a, *a.what);
+    if (a.given) add_given(to, a, *a.given);
     if (a.what && a.what->at >= 0 && what == detail::all) {
         const store::object& o = *a.found.set->variants[static_cast<std::size_t>(a.what->at)];
         add_phases(to, cache::phases_of(o.response, a.request, a.route->policy, a.now));

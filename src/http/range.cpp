@@ -22,11 +22,11 @@ bool is_digit(char c) noexcept {
 /// 1*DIGIT cut off the front. What does not fit is the largest number there is.
 std::optional<std::uint64_t> take_number(std::string_view& text) noexcept {
     const auto end = std::ranges::find_if_not(text, is_digit);
-    const auto size = static_cast<std::size_t>(end - text.begin());
-    if (size == 0) return std::nullopt;
+    const std::string_view digits(text.begin(), end);
+    if (digits.empty()) return std::nullopt;
     std::uint64_t value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + size, value);
-    text.remove_prefix(size);
+    const auto [rest, error] = std::from_chars(digits.begin(), digits.end(), value);
+    text.remove_prefix(digits.size());
     return error == std::errc{} ? value : largest;
 }
 
@@ -57,9 +57,10 @@ bool take_unit(std::string_view& value, char separator) noexcept {
 
 std::optional<byte_range> place(const range_spec& spec, std::uint64_t length) noexcept {
     if (length == 0) return std::nullopt;
-    if (!spec.first) {
-        if (*spec.last == 0) return std::nullopt;
-        return byte_range{length - std::min(*spec.last, length), length - 1};
+    if (!spec.first) {  // the last so many
+        const std::uint64_t suffix = spec.last.value_or(0);
+        if (suffix == 0) return std::nullopt;
+        return byte_range{length - std::min(suffix, length), length - 1};
     }
     if (*spec.first >= length) return std::nullopt;
     return byte_range{*spec.first, std::min(spec.last.value_or(largest), length - 1)};
