@@ -130,7 +130,7 @@ std::expected<account, std::string> open_account(inquiry about, wall_time now) {
     for (const auto& [name, value] : about.fields) {
         if (!http::is_token(name) || !is_line(value)) return std::unexpected("a field is \"Name: value\", on one line");
         has_host = has_host || http::iequals(name, "Host");
-        head += name + ": " + value + "\r\n";
+        head.append(name).append(": ").append(value).append("\r\n");
     }
     if (!has_host) head += "Host: " + where->authority + "\r\n";
     head += "\r\n";
