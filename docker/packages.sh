@@ -12,6 +12,7 @@
 #       apps     what the end-to-end tests run: the sets rails and go, memcached, nginx, Python
 #       rails    Rails 6.1 on Puma, Rack::Cache + Dalli
 #       go       the Go tool chain
+#       bench    what tests/bench needs besides `build`: the servers that étagère is compared with
 #       demo     what src/demo/run needs besides `build`
 #       compose  validating the compose file
 #       image    building and running the container image without an engine
@@ -30,10 +31,11 @@ packages() {
         apps)     packages rails; packages go; echo memcached nginx-light python3 ;;
         rails)    echo ruby ruby-rails ruby-sqlite3 puma ruby-rack-cache ruby-dalli ;;
         go)       echo golang-go ;;
+        bench)    echo python3 haproxy nginx-light varnish memcached puma ruby ruby-rack-cache ruby-dalli libbenchmark-dev ;;
         demo)     echo python3 ;;
         compose)  echo docker-compose python3 ;;
         image)    echo buildah debootstrap ;;
-        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps rails go demo compose image)" >&2; exit 2 ;;
+        *)        echo "packages.sh: unknown set '$1' (runtime build test lint coverage apps rails go bench demo compose image)" >&2; exit 2 ;;
     esac
 }
 
@@ -43,7 +45,7 @@ list() {
     for set in "$@"; do printf '%s\n' $(packages "$set"); done | sort -u
 }
 
-[ $# -ge 2 ] || { sed -n '2,16p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,17p' "$0" >&2; exit 2; }
 verb=$1; shift
 case "$verb" in
     list) list "$@" ;;

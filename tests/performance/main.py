@@ -1,0 +1,115 @@
+"""tests/bench: étagère beside its peers. See README.md; the settings are --help."""
+
+import argparse
+import dataclasses
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import figures
+import machine
+import plot
+import report
+import series as all_series
+import servers
+from rounds import Bench, say
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NEEDS = {"haproxy": "haproxy", "nginx": "nginx", "varnish": "varnishd", "rack": "puma"}
+
+
+def read_options():
+    names = [s.name for s in all_series.series((), 1000000)]
+    parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__, epilog="series: " + " ".join(names))
+    parser.add_argument("series", nargs="*", help="what to measure; default: everything")
+    parser.add_argument("--servers", default="", help="only these, with commas: " + " ".join(
+        kind.name for kind in servers.ALL.values() if kind.workloads))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of one measurement")
+    parser.add_argument("--quick", action="store_true", help="one round, short, less to store")
+    parser.add_argument("--etagere", required=True, help="the binary")
+    parser.add_argument("--tools", required=True, help="the folder of bench_load, bench_origin, bench_relay")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--svg", metavar="FILE")
+    options = parser.parse_args()
+    options.servers = [name for name in options.servers.split(",") if name]
+    if unknown := set(options.servers) - set(servers.ALL):
+        parser.error(f"no such server: {' '.join(sorted(unknown))}")
+    if unknown := set(options.series) - set(names):
+        parser.error(f"no such series: {' '.join(sorted(unknown))}")
+    if options.quick:
+        options.rounds, options.seconds = 1, min(options.seconds, 1.0)
+    options.keys = 100000 if options.quick else 1000000
+    return options
+
+
+def check_programs(chosen):
+    """A missing peer is told before the first measurement, not after twenty minutes."""
+    for one in chosen:
+        for _, kind in one.cells:
+            program = NEEDS.get(kind.name.split("-")[0])
+            if program and not shutil.which(program):
+                raise machine.Failure(f"{program} is not installed: docker/packages.sh install bench")
+
+
+def revision():
+    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def measure(options, bench):
+    chosen = [s for s in all_series.series(options.servers, options.keys) if not options.series or s.name in options.series]
+    check_programs(chosen)
+    group = None
+    for one in chosen:
+        if one.group != group:
+            bench.stop_all()
+            group = one.group
+        for _, kind in one.cells:
+            bench.start(kind)
+        bench.run(one, options.rounds * one.more_rounds)
+    bench.stop_all()
+
+
+def results_of(options, bench):
+    cells = figures.cells_of(bench.samples)
+    judgements = [j for goal in all_series.goals(options.keys) if (j := figures.judge_goal(goal, cells))]
+    return {"machine": machine.describe(), "revision": revision(),
+            "options": {"rounds": options.rounds, "seconds": options.seconds},
+            "cells": list(cells.values()), "goals": judgements, "samples": bench.samples}
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    options = read_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    scratch = tempfile.mkdtemp(prefix="etagere-bench-")
+    try:
+        with Bench(scratch=scratch, tools=options.tools, etagere=options.etagere, seconds=options.seconds) as bench:
+            measure(options, bench)
+            results = results_of(options, bench)
+    except machine.Failure as failure:
+        say(f"tests/bench: {failure}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        machine.remove(scratch)
+    sys.stdout.write(report.markdown(results))
+    if options.json:
+        write(options.json, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    if options.svg:
+        write(options.svg, plot.svg(results))
+    return 1 if any(cell["errors"] for cell in results["cells"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
