@@ -25,7 +25,7 @@ packages() {
         build)    echo clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build libstdc++-12-dev \
                        libboost1.81-dev libfmt-dev libspdlog-dev libssl-dev libyaml-cpp-dev libmemcached-dev \
                        libxxhash-dev libcli11-dev zlib1g-dev libbrotli-dev libzstd-dev ca-certificates ;;
-        test)     echo libgtest-dev libgmock-dev memcached python3 brotli zstd ccache git ;;
+        test)     echo libgtest-dev libgmock-dev libbenchmark-dev memcached python3 brotli zstd ccache git ;;
         lint)     echo clang-format-19 clang-tidy-19 python3 ;;
         coverage) echo llvm-19 ;;
         apps)     packages rails; packages go; echo memcached nginx-light python3 ;;

@@ -2,46 +2,13 @@
 #include "etagere/cache/key.hpp"
 #include "etagere/cache/search_variance.hpp"
 
+#include "support/allocations.hpp"
 #include "unit/cache/support.hpp"
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<std::size_t> allocations{0};
-
-void* counted(std::size_t size) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    void* const memory = std::malloc(size == 0 ? 1 : size);
-    if (memory == nullptr) std::abort();
-    return memory;
-}
-}  // namespace
-
-// The array forms call these. std::stable_sort asks with nothrow, and AddressSanitizer minds who frees what.
-void* operator new(std::size_t size) {
-    return counted(size);
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    return counted(size);
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    // The analyser takes the delete that this is for an earlier one.
-    std::free(memory);  // NOLINT(clang-analyzer-cplusplus.NewDelete)
-}
 
 namespace etagere::cache::test {
 namespace {
 
-template <class F> std::size_t allocations_of(F&& work) {
-    const std::size_t before = allocations.load();
-    work();
-    return allocations.load() - before;
-}
+using etagere::test::allocations_of;
 
 TEST(Allocation, TheCounterCounts) {
     EXPECT_GT(allocations_of([] { EXPECT_EQ(std::string(100, 'x').size(), 100U); }), 0U);

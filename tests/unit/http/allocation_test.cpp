@@ -3,30 +3,14 @@
 #include "etagere/http/h1/serializer.hpp"
 
 #include "h1_heads.hpp"
-
-#include <cstdlib>
-#include <new>
+#include "support/allocations.hpp"
 
 #include <gtest/gtest.h>
 
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const at = std::malloc(size == 0 ? 1 : size)) return at;
-    throw std::bad_alloc();
-}
-void operator delete(void* at) noexcept {
-    std::free(at);
-}
-void operator delete(void* at, std::size_t) noexcept {
-    std::free(at);
-}
-
 namespace etagere::http::h1 {
 namespace {
+
+using test::allocations;
 
 const std::string browser_request =
     "GET /api/products?page=1&per=100 HTTP/1.1\r\nHost: Shop.Example.com:8080\r\nConnection: keep-alive, X-Hop\r\n"
@@ -38,18 +22,18 @@ const std::string browser_request =
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nContent-Length: 0\r\n\r\n";
 
 TEST(Allocations, TheCounterCounts) {
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     const std::string heap(1000, 'x');
-    EXPECT_GT(allocations, before) << heap.size();
+    EXPECT_GT(allocations(), before) << heap.size();
 }
 
 TEST(Allocations, AReusedRequestHeadNeedsNone) {
     request_head head;
     ASSERT_TRUE(parse_request(browser_request, {}, "http", head).has_value());
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     bool ok = true;
     for (int i = 0; i < 100; ++i) ok = ok && parse_request(browser_request, {}, "http", head) == browser_request.size();
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocations(), before);
     EXPECT_TRUE(ok);
 }
 
@@ -57,9 +41,9 @@ TEST(Allocations, ARefusedRequestNeedsNone) {
     request_head head;
     ASSERT_TRUE(parse_request(browser_request, {}, "http", head).has_value());
     const std::string bad = get_with({"Transfer-Encoding: gzip, chunked"});
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     const bool refused = !parse_request(bad, {}, "http", head).has_value();
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocations(), before);
     EXPECT_TRUE(refused);
 }
 
@@ -77,9 +61,9 @@ TEST(Allocations, AReusedResponseHeadAndBufferNeedNone) {
         return taken.has_value();
     };
     ASSERT_TRUE(turn());
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     const bool ok = turn() && turn();
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocations(), before);
     EXPECT_TRUE(ok);
 }
 
@@ -94,9 +78,9 @@ TEST(Allocations, AReusedDecoderNeedsNone) {
         return decoder.done();
     };
     ASSERT_TRUE(turn());
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     const bool ok = turn();
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocations(), before);
     EXPECT_TRUE(ok);
 }
 

@@ -1,30 +1,12 @@
 // Architecture decision 3: a hit allocates nothing in the steady state. Counted here for telling what happened.
-// ThreadSanitizer brings allocation functions of its own, which cannot be replaced beside it.
-#if !__has_feature(thread_sanitizer)
 #include "etagere/observe/access_log.hpp"
 #include "etagere/observe/metrics.hpp"
 
-#include <cstdlib>
-#include <new>
+#include "support/allocations.hpp"
+
 #include <string>
 
 #include <gtest/gtest.h>
-
-namespace {
-thread_local std::size_t allocations = 0;  // of this thread: the writer of lines has its own
-}
-
-void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const at = std::malloc(size == 0 ? 1 : size)) return at;
-    throw std::bad_alloc();
-}
-void operator delete(void* at) noexcept {
-    std::free(at);
-}
-void operator delete(void* at, std::size_t) noexcept {
-    std::free(at);
-}
 
 namespace etagere::observe {
 namespace {
@@ -54,16 +36,14 @@ TEST(Allocations, NoneForARecordOnceItsRouteWasUsed) {
         append_cache_status(cache_status, r);
     };
     tell();
-    const std::size_t before = allocations;
+    const std::size_t before = test::allocations();
     for (int i = 0; i < 2000; ++i) {  // more than a lane holds
         r.at += milliseconds{100};
         tell();
     }
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(test::allocations(), before);
     EXPECT_GT(before, 0U) << "the counter counts";
 }
 
 }  // namespace
 }  // namespace etagere::observe
-
-#endif
