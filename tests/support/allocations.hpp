@@ -1,5 +1,5 @@
-// Counts what is allocated: compile tests/support/allocations.cpp in, which replaces operator new for the whole binary. Not
-// under ThreadSanitizer, which has an operator new of its own.
+// Counts what is allocated: compile tests/support/allocations.cpp in, which replaces operator new for the whole binary.
+// Not under ThreadSanitizer, which has an operator new of its own.
 #pragma once
 
 #include <cstddef>
