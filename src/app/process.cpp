@@ -60,10 +60,10 @@ void log_problems(const std::vector<config_problem>& problems) {
 class worker_thread final : private exchange::observer {
 public:
     worker_thread(unsigned number, std::shared_ptr<const exchange::runtime> config, exchange::collapse_table& collapse,
-                  observe::metrics& metrics, observe::access_log& access)
+                  observe::metrics& metrics, bool count, observe::access_log& access)
         : on_(number),
           metrics_(metrics),
-          counters_(metrics.of(number)),
+          counters_(count ? &metrics.of(number) : nullptr),
           access_(access),
           state_(on_, std::move(config), collapse, *this),
           ingress_(state_, exchange::role::ingress),
@@ -104,24 +104,30 @@ public:
     void cut() { connections_.cut(); }
 
 private:
-    void began(std::string_view listener) override { counters_.in_flight(listener, 1); }
+    void began(std::string_view listener) override {
+        if (counters_) counters_->in_flight(listener, 1);
+    }
     void observe(const observe::record& r) override {
-        counters_.in_flight(r.listener, -1);
-        counters_.observe(r);
+        if (counters_) {
+            counters_->in_flight(r.listener, -1);
+            counters_->observe(r);
+        }
         access_.write(on_.number(), r);
     }
     void refreshed(std::uint32_t route, refresh how) override {
+        if (!counters_) return;
         switch (how) {
-            case refresh::revalidated: counters_.refreshed(route, observe::refresh_result::revalidated); break;
-            case refresh::changed: counters_.refreshed(route, observe::refresh_result::changed); break;
-            case refresh::failed: counters_.refreshed(route, observe::refresh_result::failed); break;
+            case refresh::revalidated: counters_->refreshed(route, observe::refresh_result::revalidated); break;
+            case refresh::changed: counters_->refreshed(route, observe::refresh_result::changed); break;
+            case refresh::failed: counters_->refreshed(route, observe::refresh_result::failed); break;
         }
     }
     void audited(std::uint32_t route, audit how) override {
+        if (!counters_) return;
         switch (how) {
-            case audit::true_304: counters_.audited(route, observe::audit_result::true_304); break;
-            case audit::wrong_304: counters_.audited(route, observe::audit_result::wrong_304); break;
-            case audit::churn: counters_.audited(route, observe::audit_result::churn); break;
+            case audit::true_304: counters_->audited(route, observe::audit_result::true_304); break;
+            case audit::wrong_304: counters_->audited(route, observe::audit_result::wrong_304); break;
+            case audit::churn: counters_->audited(route, observe::audit_result::churn); break;
         }
     }
 
@@ -132,7 +138,7 @@ private:
     net::worker on_;
     net::asio::executor_work_guard<net::io_executor> keep_running_{on_.executor()};
     observe::metrics& metrics_;
-    observe::worker_counters& counters_;
+    observe::worker_counters* const counters_;  // none: metrics are off
     observe::access_log& access_;
     exchange::worker_state state_;
     exchange::proxy ingress_;
@@ -145,6 +151,7 @@ private:
 process::process(settings::settings first, std::function<config_result()> load)
     : load_(std::move(load)),
       worker_count_(first.workers > 0 ? first.workers : default_workers()),
+      metrics_on_(first.observability.metrics.enabled),
       metrics_(worker_count_, {std::string(version), std::string(revision)}),
       control_(worker_count_) {
     app_log_lane_ = log_writer_.open_lane(std::make_shared<observe::log_output>(1));
@@ -251,6 +258,9 @@ void process::reload() {
     if (next.value.workers != running_->config.workers) {
         log::warn(component, "reload_ignored", "the number of workers changes with a restart only");
     }
+    if (next.value.observability.metrics.enabled != metrics_on_) {
+        log::warn(component, "reload_ignored", "metrics are switched on and off with a restart only");
+    }
     auto made = assemble(std::move(next.value), running_.get(), metrics_);
     if (!made) return failed(made.error());
     const auto output = open_output((*made)->config.observability.access_log.output);
@@ -274,7 +284,8 @@ void process::reload() {
 }
 
 admin::admin_options process::admin_options_of(const settings::listener& l, const settings::settings& config) const {
-    return {.metrics_path = config.observability.metrics_path, .token = l.token, .hosts = {}};
+    // Whether there are metrics was settled at the start: see metrics_on_.
+    return {.metrics_path = metrics_on_ ? config.observability.metrics.path : "", .token = l.token, .hosts = {}};
 }
 
 std::string process::listening_at(exchange::role as) const {
@@ -399,7 +410,8 @@ int process::run() {
     if (exit_code_ != exit_clean) return exit_code_;
     std::signal(SIGPIPE, SIG_IGN);
     for (unsigned i = 0; i < worker_count_; ++i) {
-        workers_.push_back(std::make_unique<worker_thread>(i, running_, collapse_, metrics_, *access_log_));
+        workers_.push_back(
+            std::make_unique<worker_thread>(i, running_, collapse_, metrics_, metrics_on_, *access_log_));
     }
     net::asio::basic_signal_set<net::io_executor> signals(control_.executor(), SIGTERM, SIGINT, SIGHUP);
     signals.add(SIGUSR1);

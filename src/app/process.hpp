@@ -63,6 +63,7 @@ private:
 
     std::function<config_result()> load_;
     unsigned worker_count_;
+    const bool metrics_on_;  // for as long as we run: counters that begin in the middle would tell less than none
     observe::metrics metrics_;
     observe::log_writer log_writer_;
     std::shared_ptr<observe::log_lane> app_log_lane_;

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import unittest
 
 from harness import Client, SystemTest, request, response, run_cli, wait_until
@@ -195,6 +196,36 @@ class AdminToken(SystemTest):
             with self.subTest(target, fields=fields):
                 with Client(self.etagere.admin) as client:
                     self.assertEqual(client.ask("GET", target, fields).status, status)
+
+
+class MetricsOff(SystemTest):
+    """observability.metrics: off. No page, everything else as ever; on and off change with a restart only."""
+
+    CONFIG = SystemTest.CONFIG + "observability:\n  metrics: off\n"
+
+    def admin(self, target):
+        with Client(self.etagere.admin) as client:
+            return client.ask("GET", target)
+
+    def test_no_page(self):
+        self.assertEqual(self.get(self.path()).status, 404)
+        self.assertEqual(self.admin("/metrics").status, 404)
+        for target in ("/livez", "/readyz"):
+            self.assertEqual(self.admin(target).status, 200)
+
+    def test_requests_are_answered_and_logged(self):
+        path = self.path()
+        self.origin.on(path, response(200, FRESH, b"kept"))
+        for _ in range(2):
+            self.assertEqual(self.get(path).body, b"kept")
+        self.assertEqual([line["cache"] for line in self.etagere.access(path, count=2)], ["miss", "hit"])
+
+    def test_a_reload_does_not_switch_them_on(self):
+        self.etagere.write_config(SystemTest.CONFIG + "observability:\n  metrics: { path: /m }\n")
+        self.etagere.signal(signal.SIGHUP)
+        self.etagere.wait_log(event="reload_ignored")
+        self.etagere.wait_log(event="reloaded")
+        self.assertEqual(self.admin("/m").status, 404)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ struct readiness {
 };
 
 struct admin_options {
-    std::string metrics_path = "/metrics";
-    std::string token;               // bearer token for everything but health; empty: none asked. Secret.
+    std::string metrics_path = "/metrics";  // empty: no such page
+    std::string token;                      // bearer token for everything but health; empty: none asked. Secret.
     std::vector<std::string> hosts;  // names that unsafe requests may use besides IP literals and localhost; lower case
 };
 

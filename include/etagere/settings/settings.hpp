@@ -342,10 +342,16 @@ struct access_log {
 
 enum class log_level : std::uint8_t { trace, debug, info, warn, error };
 
+struct metrics {
+    bool enabled = true;            // false: no request is counted, and there is no page
+    std::string path = "/metrics";  // on the admin listener
+    friend bool operator==(const metrics&, const metrics&) = default;
+};
+
 struct observability {
     settings::access_log access_log;
     settings::log_level log_level = settings::log_level::info;
-    std::string metrics_path = "/metrics";  // YAML metrics.path, on the admin listener
+    settings::metrics metrics;
     friend bool operator==(const observability&, const observability&) = default;
 };
 

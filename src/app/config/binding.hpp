@@ -327,7 +327,7 @@ template <auto Member, auto Codec> constexpr auto required(std::string_view name
     return f;
 }
 
-/// A map in the file whose members belong to S itself: `metrics: { path: … }`.
+/// A map in the file whose members belong to S itself: `sign: { key: … }`.
 template <class S, const auto& Table> constexpr field<S> group(std::string_view name, std::string_view help) {
     return {.name = name,
             .help = help,

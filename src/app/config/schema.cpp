@@ -152,15 +152,16 @@ inline constexpr auto keys<settings::access_log> = [] {
                       key<&s::redact, list<word<redactable>>{}>("redact", "members of the line that are masked")};
 }();
 
-static constexpr std::array<field<settings::observability>, 1> metrics_keys{
-    {key<&settings::observability::metrics_path, url_path{}>("path", "on the admin listener")}};
+template <>
+inline constexpr auto keys<settings::metrics> =
+    std::array{key<&settings::metrics::path, url_path{}>("path", "on the admin listener")};
 
 template <>
 inline constexpr auto keys<settings::observability> = [] {
     using s = settings::observability;
     return std::array{key<&s::access_log, object{}>("access_log", "one line a request"),
                       key<&s::log_level, word<settings::log_level>{}>("log_level", "of the program's own log"),
-                      group<s, metrics_keys>("metrics", "Prometheus")};
+                      key<&s::metrics, switchable{}>("metrics", "Prometheus; off counts nothing")};
 }();
 
 static parsed<int> parse_version(const scalar& s) {

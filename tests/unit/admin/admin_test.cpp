@@ -163,6 +163,7 @@ TEST_F(Admin, MetricsAreATextOfTheirFormat) {
 TEST_F(Admin, MetricsLiveAtTheConfiguredPath) {
     EXPECT_EQ(ask("GET", "/m", {.metrics_path = "/m", .token = {}, .hosts = {}}).status, 200);
     EXPECT_EQ(ask("GET", "/metrics", {.metrics_path = "/m", .token = {}, .hosts = {}}).status, 404);
+    EXPECT_EQ(ask("GET", "/metrics", {.metrics_path = "", .token = {}, .hosts = {}}).status, 404);
 }
 
 TEST_F(Admin, HeadIsGetWithoutContent) {

@@ -185,6 +185,15 @@ TEST(Defaults, ThatTurnCachingOffAreTurnedOnAgainByRules) {
     EXPECT_FALSE(s.routes[1].cache.collapse.enabled);
 }
 
+TEST(Metrics, AreOnOffOrAMap) {
+    const auto metrics_of = [](const std::string& text) {
+        return parsed(with_upstream("observability: { metrics: " + text + " }")).observability.metrics;
+    };
+    EXPECT_EQ(metrics_of("on"), (settings::metrics{true, "/metrics"}));
+    EXPECT_EQ(metrics_of("{ path: /m }"), (settings::metrics{true, "/m"}));
+    EXPECT_FALSE(metrics_of("off").enabled);
+}
+
 TEST(Defaults, AreThereWhereverTheyStandInTheFile) {
     const auto s = parsed(
         "routes: [{ name: a, match: {} }]\ndefaults: { cache: off }\nupstream: http://a\nlisten: ':1'\nversion: 1");
@@ -393,7 +402,7 @@ observability:
     EXPECT_EQ(s.shutdown, (settings::shutdown{1s, 2s}));
     const settings::access_log log{
         settings::access_log_format::rack_cache, "/tmp/log", 0.5, {"query", "client_ip", "user_agent"}};
-    EXPECT_EQ(s.observability, (settings::observability{log, settings::log_level::debug, "/m"}));
+    EXPECT_EQ(s.observability, (settings::observability{log, settings::log_level::debug, {true, "/m"}}));
 }
 
 // A profile is where the keys of `cache` start from, whatever the defaults say; the route's own keys come on top.
