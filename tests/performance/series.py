@@ -44,7 +44,7 @@ def series(chosen_servers, stored_keys):
         against_itself("variants", "20 variants of one URL against one", (w["variants-1"], "etagere"),
                        (w["variants-20"], "etagere")),
         against_itself("switches", "collapsing, metrics and log off", (w["hit-1k"], "etagere"),
-                       (w["hit-1k"], "etagere-alone"), (w["hit-1k"], "etagere-nolog"), more_rounds=2),
+                       (w["hit-1k"], "etagere-alone"), (w["hit-1k"], "etagere-nometrics"), (w["hit-1k"], "etagere-nolog"), more_rounds=2),
     ]
     return [s for s in every if s.cells]
 
@@ -90,6 +90,7 @@ def goals(stored_keys):
         against("4", "two workers: one", "hit-1k", "etagere-one", 1.1, ours="etagere-two"),
         against("4", "20 variants: one", "variants-20", "etagere", 1.2, over="variants-1"),
         against("6", "collapsing: without", "hit-1k", "etagere-alone", 1.05),
+        against("6", "metrics: without", "hit-1k", "etagere-nometrics", 1.05),
         against("6", "log: without", "hit-1k", "etagere-nolog", 1.05),
     ]
     return out

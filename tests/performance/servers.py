@@ -112,7 +112,8 @@ def memcached(site):
     raise machine.Failure("memcached does not start")
 
 
-def etagere(*, log="json", workers=1, memory="512MiB", with_memcached=False, routes=1, collapse=True):
+def etagere(*, log="json", workers=1, memory="512MiB", with_memcached=False, routes=1, collapse=True,
+            metrics=True):
     """A function that starts étagère so."""
     def start(site):
         port, admin = machine.free_port(), machine.free_port()
@@ -136,7 +137,8 @@ def etagere(*, log="json", workers=1, memory="512MiB", with_memcached=False, rou
             "routes:", *texts,
             f"workers: {workers}",
             "observability:",
-            f"  access_log: {{ format: {log}, output: {site.access_log} }}", ""])
+            f"  access_log: {{ format: {log}, output: {site.access_log} }}",
+            f"  metrics: {'on' if metrics else 'off'}", ""])
         site.admin = admin
         site.run(site.etagere, "run", "-c", site.file("etagere.yaml", text))
         return port
@@ -325,5 +327,6 @@ ALL = {kind.name: kind for kind in (
     Kind("etagere-routes", "étagère, 1,000 routes", etagere(routes=1000), ()),
     Kind("etagere-one", "étagère, one worker, both CPUs", etagere(), (), both_cpus=True),
     Kind("etagere-two", "étagère, two workers, both CPUs", etagere(workers=2), (), both_cpus=True),
+    Kind("etagere-nometrics", "étagère, metrics off", etagere(metrics=False), ()),
     Kind("etagere-alone", "étagère, collapsing off", etagere(collapse=False), ()),
 )}
