@@ -12,8 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -423,7 +421,7 @@ int process::run() {
             log_writer_.reopen();
         } else if (!draining_) {
             draining_ = true;
-            net::asio::co_spawn(control_.executor(), drain(), net::asio::detached);
+            net::spawn(control_.executor(), drain());
         } else {
             finish(exit_cut);  // asked twice: at once
         }

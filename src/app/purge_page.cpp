@@ -55,15 +55,15 @@ std::expected<void, std::string> read_member(const boost::json::key_value_pair& 
 
 /// Whether it is published: known to every process that shares a store.
 net::task<bool> purge(const exchange::runtime& in, const exchange::purge_plan& plan, net::worker& on) {
-    auto published = net::asio::async_initiate<const net::asio::use_awaitable_t<net::io_executor>, void(bool)>(
+    auto published = net::asio::async_initiate<const net::use_task_t, void(bool)>(
         [&](auto handler) {
             auto shared = std::make_shared<decltype(handler)>(std::move(handler));
             exchange::carry_out(in, plan, on.now(), [&on, shared](bool all) {
                 net::asio::post(on.executor(), [shared, all] { std::move (*shared)(all); });
             });
         },
-        net::asio::use_awaitable_t<net::io_executor>{});
-    const bool all = co_await std::move(published);
+        net::use_task);
+    const auto [all] = co_await std::move(published);
     co_return all;
 }
 

@@ -8,9 +8,6 @@
 #include "exchange.hpp"
 #include "keep.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace etagere::exchange {
 
 namespace {
@@ -113,7 +110,7 @@ void audit_in_background(worker_state& state, std::shared_ptr<const runtime> con
     if (!memory.begin_audit()) return;
     auto job = std::make_unique<audit_job>(
         audit_job{state, std::move(config), route, key, request, upstream_head, std::move(object)});
-    net::asio::co_spawn(state.on().executor(), run(std::move(job)), net::asio::detached);
+    net::spawn(state.on().executor(), run(std::move(job)));
 }
 
 }  // namespace etagere::exchange

@@ -16,7 +16,7 @@ constexpr std::size_t slice = std::size_t{32} * 1024;
 constexpr milliseconds patience{2000};
 
 net::task<void> let_others_work(net::worker& on) {
-    return net::asio::post(on.executor(), net::asio::use_awaitable_t<net::io_executor>{});
+    co_await net::asio::post(on.executor(), net::use_task);
 }
 
 /// Unique while `body` lives, which every waiter sees to; no cache key starts like it.

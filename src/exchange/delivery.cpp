@@ -8,9 +8,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace etagere::exchange {
 
 using http::field_id;
@@ -37,7 +34,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
       held_too_long_(of.state_.on().deadlines(), [this] {
           if (released_ || releasing_) return;
           releasing_ = true;
-          net::asio::co_spawn(of_.state_.on().executor(), release(), [this](const std::exception_ptr&) {
+          net::spawn(of_.state_.on().executor(), release(), [this](const std::exception_ptr&) {
               releasing_ = false;
               release_done_.cancel();
           });

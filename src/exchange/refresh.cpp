@@ -6,9 +6,6 @@
 #include "exchange.hpp"
 #include "keep.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace etagere::exchange {
 
 namespace {
@@ -115,8 +112,7 @@ void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> c
     if (!joined.leads) return;  // somebody is at it already
     auto job = std::make_unique<refresh_job>(
         refresh_job{state, std::move(config), route, key, request, std::move(upstream_head), std::move(object)});
-    net::asio::co_spawn(state.on().executor(), run(std::move(job), leadership(state.collapse(), joined.with)),
-                        net::asio::detached);
+    net::spawn(state.on().executor(), run(std::move(job), leadership(state.collapse(), joined.with)));
 }
 
 }  // namespace etagere::exchange

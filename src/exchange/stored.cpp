@@ -11,7 +11,7 @@ namespace {
 
 /// Turns a completion that may come on any thread into one on this worker.
 template <class T, class Start> net::task<T> on_worker(net::worker& on, Start start) {
-    auto answer = net::asio::async_initiate<const net::asio::use_awaitable_t<net::io_executor>, void(T)>(
+    auto answer = net::asio::async_initiate<const net::use_task_t, void(T)>(
         [&on, start = std::move(start)](auto handler) mutable {
             start([&on, handler = std::move(handler)](T value) mutable {
                 net::asio::post(on.executor(), [handler = std::move(handler), value = std::move(value)]() mutable {
@@ -19,9 +19,9 @@ template <class T, class Start> net::task<T> on_worker(net::worker& on, Start st
                 });
             });
         },
-        net::asio::use_awaitable_t<net::io_executor>{});
-    T value = co_await std::move(answer);
-    co_return value;
+        net::use_task);
+    auto [value] = co_await std::move(answer);
+    co_return std::move(value);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -177,7 +175,7 @@ acceptor::~acceptor() {
 }
 
 void acceptor::start() {
-    asio::co_spawn(state_->on.executor(), run(state_), asio::detached);
+    spawn(state_->on.executor(), run(state_));
 }
 
 void acceptor::stop() noexcept {
@@ -269,10 +267,8 @@ task<void> acceptor::run(std::shared_ptr<state> s) {
             continue;
         }
         s->open->fetch_add(1, std::memory_order_relaxed);
-        asio::co_spawn(
-            s->on.executor(),
-            serve(s->on, std::move(socket), s->options.connection, std::move(peer), s->behind, s->registry, s->open),
-            asio::detached);
+        spawn(s->on.executor(),
+              serve(s->on, std::move(socket), s->options.connection, std::move(peer), s->behind, s->registry, s->open));
     }
 }
 

@@ -1,8 +1,6 @@
 // After a 101 the two connections are one pipe (RFC 9110 §7.8): bytes both ways until either side ends.
 #include "h1_connection_impl.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
 
 namespace etagere::net {
@@ -73,8 +71,8 @@ task<void> h1_connection::tunnel(const http::response_head& switching, stream_so
         if (ec) p->close();
     }
     p->done.expires_at(steady_time::max());
-    asio::co_spawn(on_.executor(), relay(p, p->client, p->upstream, p->to_upstream), asio::detached);
-    asio::co_spawn(on_.executor(), relay(p, p->upstream, p->client, p->to_client), asio::detached);
+    spawn(on_.executor(), relay(p, p->client, p->upstream, p->to_upstream));
+    spawn(on_.executor(), relay(p, p->upstream, p->client, p->to_client));
     if (p->open > 0) (void)co_await p->done.async_wait(use_task);
     bytes_out_ += p->to_client;
     bytes_in_ += p->to_upstream;

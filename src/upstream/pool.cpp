@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 namespace etagere::upstream {
@@ -90,7 +88,7 @@ net::task<result<target>> pool::locate(steady_time until) {
 void pool::look_up(std::size_t endpoint) {
     if (looking_up_[endpoint]) return;
     looking_up_[endpoint] = true;
-    asio::co_spawn(on_.executor(), resolve(shared_from_this(), endpoint), asio::detached);
+    net::spawn(on_.executor(), resolve(shared_from_this(), endpoint));
 }
 
 net::task<void> pool::resolve(std::shared_ptr<pool> self, std::size_t endpoint) {

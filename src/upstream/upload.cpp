@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace etagere::upstream {
 
 namespace asio = net::asio;
@@ -61,7 +58,7 @@ void upload::start(std::string_view first, milliseconds head_timeout, steady_tim
     } else if (last_ && all_empty(pending_)) {
         over({}, false);
     } else if (running_) {
-        asio::co_spawn(connection_->on().executor(), run(shared_from_this()), asio::detached);
+        net::spawn(connection_->on().executor(), run(shared_from_this()));
     }
 }
 

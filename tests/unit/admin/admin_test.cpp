@@ -4,8 +4,6 @@
 #include <tuple>
 #include <vector>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -307,7 +305,7 @@ struct Pages : Admin {
         net::immediate_answer a;
         answered_at_once = handler.try_now(t, a);
         net::asio::io_context io;
-        net::asio::co_spawn(io.get_executor(), handler.handle(t), net::asio::detached);
+        net::spawn(io.get_executor(), handler.handle(t));
         io.run();
     }
     bool answered_at_once = false;
@@ -377,7 +375,7 @@ TEST_F(Admin, CodecsThatOnlyAwaitGetTheSameAnswer) {
     auto handler = make();
     fake_transaction t("GET", "/nothing");
     net::asio::io_context io;
-    net::asio::co_spawn(io.get_executor(), handler.handle(t), net::asio::detached);
+    net::spawn(io.get_executor(), handler.handle(t));
     io.run();
     EXPECT_EQ(t.answered_status, 404);
 }

@@ -3,8 +3,6 @@
 
 #include <thread>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <gtest/gtest.h>
 
 namespace etagere::exchange {
@@ -29,7 +27,7 @@ net::task<void> follow(std::shared_ptr<flight> f, net::worker& on, milliseconds 
 }
 
 void spawn(net::worker& on, std::shared_ptr<flight> f, milliseconds patience, follower& out) {
-    net::asio::co_spawn(on.executor(), follow(std::move(f), on, patience, out), net::asio::detached);
+    net::spawn(on.executor(), follow(std::move(f), on, patience, out));
 }
 
 TEST(Collapse, TheFirstLeadsAndTheOthersFollow) {

@@ -11,8 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <gtest/gtest.h>
 
 namespace etagere::net {
@@ -43,8 +41,7 @@ protected:
         socket.assign(asio::generic::stream_protocol(AF_UNIX, 0), pair[1], ec);
         auto options = std::make_shared<connection_options>();
         options->body_bytes = 1000;
-        asio::co_spawn(on_.executor(), run_h1_connection(on_, std::move(socket), options, {}, handler_, registry_),
-                       asio::detached);
+        net::spawn(on_.executor(), run_h1_connection(on_, std::move(socket), options, {}, handler_, registry_));
     }
     ~H1Connection() override {
         if (client_ >= 0) ::close(client_);

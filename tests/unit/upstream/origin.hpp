@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/connect.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
@@ -107,7 +105,7 @@ public:
         state_->acceptor.open(where.protocol());
         state_->acceptor.bind(where);
         state_->acceptor.listen();
-        asio::co_spawn(io.get_executor(), accept(state_), asio::detached);
+        net::spawn(io.get_executor(), accept(state_));
     }
     ~origin() { stop(); }
     origin(const origin&) = delete;
@@ -139,7 +137,7 @@ private:
             auto [ec, socket] = co_await s->acceptor.async_accept(net::use_task);
             if (ec) co_return;
             auto v = std::make_unique<visitor>(std::move(socket), ++s->connections);
-            asio::co_spawn(s->acceptor.get_executor(), serve(s, std::move(v)), asio::detached);
+            net::spawn(s->acceptor.get_executor(), serve(s, std::move(v)));
         }
     }
     static net::task<void> serve(std::shared_ptr<state> s, std::unique_ptr<visitor> v) { co_await s->serve(*v); }
@@ -275,7 +273,7 @@ protected:
     }
     void run(const std::function<net::task<void>()>& test) {
         bool done = false;
-        asio::co_spawn(worker.executor(), test(), [&](const std::exception_ptr& e) {
+        net::spawn(worker.executor(), test(), [&](const std::exception_ptr& e) {
             done = true;
             worker.io().stop();
             if (e) std::rethrow_exception(e);

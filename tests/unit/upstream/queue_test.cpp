@@ -39,8 +39,8 @@ struct holding {
 class UpstreamQueue : public UpstreamTest {
 protected:
     void spawn(std::string target) {
-        asio::co_spawn(worker.executor(), get(*api, std::move(target)),
-                       [this](const std::exception_ptr&, const answer& a) { answers.push_back(a); });
+        net::spawn(worker.executor(), get(*api, std::move(target)),
+                   [this](const std::exception_ptr&, const answer& a) { answers.push_back(a); });
     }
     std::vector<answer> answers;
 };
@@ -147,8 +147,8 @@ protected:
         template <class T> T ask(std::function<net::task<T>()> what) {
             std::promise<T> out;
             auto future = out.get_future();
-            asio::co_spawn(worker.executor(), what(),
-                           [&out](const std::exception_ptr&, T value) { out.set_value(std::move(value)); });
+            net::spawn(worker.executor(), what(),
+                       [&out](const std::exception_ptr&, T value) { out.set_value(std::move(value)); });
             EXPECT_EQ(future.wait_for(20s), std::future_status::ready) << "hangs";
             return future.get();
         }
@@ -231,7 +231,7 @@ TEST_F(UpstreamWorkers, TheBoundHoldsForAllWorkersTogetherAndNobodyStarves) {
     };
     for (int i = 0; i < clients; ++i) {
         place& p = i % 2 == 0 ? a : b;
-        asio::co_spawn(p.worker.executor(), client(p), asio::detached);
+        net::spawn(p.worker.executor(), client(p));
     }
     for (int i = 0; i < 20000 && over < clients; ++i) std::this_thread::sleep_for(1ms);
     EXPECT_EQ(over, clients);

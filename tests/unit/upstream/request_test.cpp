@@ -315,8 +315,8 @@ TEST_F(UpstreamRequest, ANameIsLookedUpOnceForAllWhoWait) {
     run([&]() -> net::task<void> {
         int good = 0;
         for (int i = 0; i < 5; ++i) {
-            asio::co_spawn(worker.executor(), get(*api),
-                           [&](const std::exception_ptr&, const answer& a) { good += a.status == 200 ? 1 : 0; });
+            net::spawn(worker.executor(), get(*api),
+                       [&](const std::exception_ptr&, const answer& a) { good += a.status == 200 ? 1 : 0; });
         }
         co_await settle(worker, [&] { return good == 5; });
     });
@@ -341,7 +341,7 @@ class UpstreamDeadlines : public UpstreamRequest {
 protected:
     net::task<answer> late(std::function<bool()> when, milliseconds time, const http::request_head& rq,
                            net::body_source* body = nullptr) {
-        asio::co_spawn(worker.executor(), pass_when(std::move(when), time), asio::detached);
+        net::spawn(worker.executor(), pass_when(std::move(when), time));
         co_return co_await fetch(*api, rq, body);
     }
     net::task<void> pass_when(std::function<bool()> when, milliseconds time) {
@@ -398,7 +398,7 @@ TEST_F(UpstreamDeadlines, TheFirstByteIsAwaitedFromTheRequestsEndOn) {
         // A client that takes its time with the body does not make the origin late.
         const auto post = request(http::method::post, "/", framing::of_length(100));
         scripted_body body(worker.executor(), {"part"}, then::wait);
-        asio::co_spawn(worker.executor(), client_that_pauses(body), asio::detached);
+        net::spawn(worker.executor(), client_that_pauses(body));
         const answer a = co_await fetch(*api, post, &body);
         EXPECT_EQ(a.ec, errc::client_closed);
     });
@@ -430,8 +430,8 @@ TEST_F(UpstreamDeadlines, AStreamMayPause) {
         EXPECT_TRUE(c);
         auto piece = co_await (*c)->read();
         EXPECT_EQ(piece, "some");
-        asio::co_spawn(worker.executor(), pass_when([&] { return streaming != nullptr; }, 1h), asio::detached);
-        asio::co_spawn(worker.executor(), late_piece(streaming), asio::detached);
+        net::spawn(worker.executor(), pass_when([&] { return streaming != nullptr; }, 1h));
+        net::spawn(worker.executor(), late_piece(streaming));
         piece = co_await (*c)->read();
         EXPECT_EQ(piece, "more");
     });

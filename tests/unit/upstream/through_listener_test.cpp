@@ -67,10 +67,9 @@ protected:
             co_await client.async_connect(acceptor.local_endpoint(), net::use_task);
             auto [ec, socket] = co_await acceptor.async_accept(net::use_task);
             EXPECT_FALSE(ec);
-            asio::co_spawn(worker.executor(),
-                           net::run_h1_connection(worker, std::move(socket),
-                                                  std::make_shared<net::connection_options>(), {}, handler, registry),
-                           asio::detached);
+            net::spawn(worker.executor(),
+                       net::run_h1_connection(worker, std::move(socket), std::make_shared<net::connection_options>(),
+                                              {}, handler, registry));
             visitor me(std::move(client), 0);
             co_await me.send("POST /photos HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\npart");
             for (bool more = true; more;) more = co_await me.fill();
