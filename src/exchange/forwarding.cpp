@@ -3,7 +3,9 @@
 #include "etagere/http/date.hpp"
 #include "etagere/http/lists.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace etagere::exchange {
 
@@ -30,33 +32,76 @@ std::string_view via_version(http::version v) noexcept {
     return "1.1 ";
 }
 
+/// Of the fields that the table of known names has, one bit each.
+std::uint64_t known_believed() noexcept {
+    std::uint64_t ids = 0;
+    for (const std::string_view name : believed_from_proxies)
+        ids |= 1ULL << std::to_underlying(http::find_field_id(name));
+    return ids;
+}
+
+bool is_believed(const http::fields::entry& f) noexcept {
+    static const std::uint64_t known = known_believed();
+    if (f.id != field_id::other) return (known >> std::to_underlying(f.id) & 1U) != 0;
+    return std::ranges::any_of(believed_from_proxies, [&f](std::string_view name) {
+        return name.size() == f.name.size() && http::iequals(name, f.name);
+    });
+}
+
 void append_to_list(http::fields& header, field_id id, std::string_view member) {
+    if (!header.has(id)) {
+        header.append(id, member);
+        return;
+    }
     std::string value = header.combined(id).value_or(std::string{});
     if (!value.empty()) value += ", ";
     value += member;
     header.set(id, value);
 }
 
+/// The request without those of its fields that do not go on.
+http::request_head passed_on(const http::request_head& in, bool from_stranger) {
+    constexpr std::size_t ours = 6, octets_of_ours = 384;  // what upstream_request() adds
+    http::request_head out{.verb = in.verb,
+                           .method_name = in.method_name,
+                           .target = in.target,
+                           .scheme = in.scheme,
+                           .host = in.host,
+                           .port = in.port,
+                           .protocol = in.protocol,
+                           .header = {},
+                           .body = in.body,
+                           .keep_alive = in.keep_alive,
+                           .expects_continue = in.expects_continue,
+                           .upgrade = in.upgrade};
+    out.header.reserve(in.header, ours, octets_of_ours);
+    for (const http::fields::entry f : in.header) {
+        if (f.id == field_id::expect) continue;  // answered by us: the origin must not wait for it again
+        if (from_stranger && is_believed(f)) continue;
+        out.header.append(f);
+    }
+    return out;
+}
+
 /// RFC 7239 §6: IPv6 in brackets and quotes; a Unix peer has no address to tell.
 std::string forwarded_element(const net::peer_info& peer, const http::request_head& in) {
     const bool v6 = peer.address.find(':') != std::string::npos;
-    std::string out = "for=";
+    std::string out;
+    out.reserve(64 + peer.address.size() + in.host.size());
+    out = "for=";
     if (peer.address == "unix") {
         out += "unknown";
     } else if (v6) {
-        out += "\"[" + peer.address + "]\"";
+        out.append("\"[").append(peer.address).append("]\"");
     } else {
         out += peer.address;
     }
-    if (!in.host.empty()) out += ";host=\"" + in.authority() + "\"";
-    out += ";proto=" + in.scheme;
+    if (!in.host.empty()) out.append(";host=\"").append(in.authority()).append("\"");
+    out.append(";proto=").append(in.scheme);
     return out;
 }
 
 void set_forwarding(http::fields& header, const http::request_head& in, const net::peer_info& peer) {
-    if (!peer.trusted) {
-        for (const std::string_view name : believed_from_proxies) header.erase(name);
-    }
     if (peer.address != "unix") append_to_list(header, field_id::x_forwarded_for, peer.address);
     if (!header.has(field_id::x_forwarded_proto)) header.append(field_id::x_forwarded_proto, in.scheme);
     if (!header.has(field_id::x_forwarded_host) && !in.host.empty()) {
@@ -80,8 +125,7 @@ std::string_view believed_request_id(const http::request_head& in, const net::pe
 
 http::request_head upstream_request(const http::request_head& in, const net::peer_info& peer, role as,
                                     std::string_view request_id) {
-    http::request_head out = in;
-    out.header.erase(field_id::expect);  // answered by us: the origin must not wait for it again
+    http::request_head out = passed_on(in, as == role::ingress && !peer.trusted);
     // On the way out nobody's address is anybody's business; towards our own API the origin needs the client.
     if (as == role::ingress) set_forwarding(out.header, in, peer);
     out.header.set(field_id::x_request_id, request_id);

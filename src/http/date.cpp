@@ -21,15 +21,24 @@ constexpr std::array<std::string_view, 7> long_days{"Sunday",   "Monday", "Tuesd
 constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
+// Three letters of whatever case as one number; no two days, and no two months, have the same.
+constexpr std::uint32_t first_letters(std::string_view text) noexcept {
+    const auto letter = [text](std::size_t at) { return static_cast<std::uint32_t>(text[at] | 0x20); };
+    return letter(0) << 16U | letter(1) << 8U | letter(2);
+}
+
 // Reads a fixed text from left to right; the first thing that does not fit makes the rest fail.
 struct reader {
     std::string_view rest;
     bool ok = true;
 
+    void literal(char c) noexcept {
+        ok = ok && rest.starts_with(c);
+        if (ok) rest.remove_prefix(1);
+    }
     // RFC 9111 §4.2: caches read dates whatever the case of their letters.
-    bool starts_with(std::string_view text) const noexcept { return iequals(rest.substr(0, text.size()), text); }
     void literal(std::string_view text) noexcept {
-        ok = ok && starts_with(text);
+        ok = ok && iequals(rest.substr(0, text.size()), text);
         if (ok) rest.remove_prefix(text.size());
     }
     unsigned digits(std::size_t n) noexcept {
@@ -42,11 +51,13 @@ struct reader {
         if (ok) rest.remove_prefix(n);
         return value;
     }
-    // The index of the one of `names` that comes next.
+    // The index of the one of `names` that comes next, told by its first three letters.
     template <std::size_t N> unsigned one_of(const std::array<std::string_view, N>& names) noexcept {
+        ok = ok && rest.size() >= 3;
+        const std::uint32_t next = ok ? first_letters(rest) : 0;
         for (unsigned i = 0; ok && i < N; ++i) {
-            if (!starts_with(names[i])) continue;
-            rest.remove_prefix(names[i].size());
+            if (next != first_letters(names[i])) continue;
+            literal(names[i]);
             return i;
         }
         ok = false;
@@ -63,9 +74,9 @@ struct parts {
 
 void read_time_of_day(reader& in, parts& out) noexcept {
     const unsigned hour = in.digits(2);
-    in.literal(":");
+    in.literal(':');
     const unsigned minute = in.digits(2);
-    in.literal(":");
+    in.literal(':');
     const unsigned second = in.digits(2);
     in.ok = in.ok && hour < 24 && minute < 60 && second <= 60;  // 60: a leap second, counted into the next minute
     out.time_of_day = std::chrono::hours(hour) + std::chrono::minutes(minute) + seconds(second);
@@ -77,11 +88,11 @@ bool read_imf_fixdate(std::string_view text, parts& out) noexcept {
     in.one_of(days);
     in.literal(", ");
     out.day = in.digits(2);
-    in.literal(" ");
+    in.literal(' ');
     out.month = in.one_of(months);
-    in.literal(" ");
+    in.literal(' ');
     out.year = static_cast<int>(in.digits(4));
-    in.literal(" ");
+    in.literal(' ');
     read_time_of_day(in, out);
     in.literal(" GMT");
     return in.ok && in.rest.empty();
@@ -93,11 +104,11 @@ bool read_rfc850(std::string_view text, parts& out) noexcept {
     in.one_of(long_days);
     in.literal(", ");
     out.day = in.digits(2);
-    in.literal("-");
+    in.literal('-');
     out.month = in.one_of(months);
-    in.literal("-");
+    in.literal('-');
     out.year = static_cast<int>(in.digits(2));
-    in.literal(" ");
+    in.literal(' ');
     read_time_of_day(in, out);
     in.literal(" GMT");
     return in.ok && in.rest.empty();
@@ -107,15 +118,15 @@ bool read_rfc850(std::string_view text, parts& out) noexcept {
 bool read_asctime(std::string_view text, parts& out) noexcept {
     reader in{text};
     in.one_of(days);
-    in.literal(" ");
+    in.literal(' ');
     out.month = in.one_of(months);
-    in.literal(" ");
+    in.literal(' ');
     const bool padded = in.rest.starts_with(' ');
-    if (padded) in.literal(" ");
+    if (padded) in.literal(' ');
     out.day = in.digits(padded ? 1 : 2);
-    in.literal(" ");
+    in.literal(' ');
     read_time_of_day(in, out);
-    in.literal(" ");
+    in.literal(' ');
     out.year = static_cast<int>(in.digits(4));
     return in.ok && in.rest.empty();
 }

@@ -107,6 +107,11 @@ void fields::append(field_id id, std::string_view value) {
     if (valid) push(id, canonical_name(id), value);
 }
 
+void fields::reserve(const fields& other, std::size_t more_fields, std::size_t more_octets) {
+    arena_.reserve(other.arena_.size() + more_octets);
+    slots_.reserve(other.slots_.size() + more_fields);
+}
+
 void fields::set(field_id id, std::string_view value) {
     erase(id);
     append(id, value);
@@ -201,6 +206,7 @@ void fields::push(field_id id, std::string_view name, std::string_view value) {
     } else {
         arena_.append(name).append(value);
     }
+    if (slots_.capacity() == 0) slots_.reserve(16);
     const auto name_at = static_cast<std::uint32_t>(at);
     slots_.push_back({.name_at = name_at,
                       .value_at = name_at + static_cast<std::uint32_t>(name.size()),

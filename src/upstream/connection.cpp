@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sys/socket.h>
+#include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -75,6 +76,10 @@ void connection::disconnect() noexcept {
     clock_.disarm();
     error_code ignored;
     socket_.close(ignored);
+    // A receive() under way is told by its own read; one of an idle time has nobody left to tell.
+    if (receiver_) return;
+    ++turn_;
+    reading_ = false;
 }
 
 void connection::close() noexcept {
@@ -82,39 +87,67 @@ void connection::close() noexcept {
     slot_.reset();
 }
 
-net::task<connection::received> connection::receive(std::size_t most, steady_time until) {
-    received out;
-    clock_.arm(until);
-    receiving_ = true;
-    const asio::mutable_buffer room = input.space(most);
-    auto [ec, n] = co_await socket_.async_read_some(asio::buffer(room), net::use_task);
-    receiving_ = false;
-    clock_.disarm();
-    out.ec = clock_.expired() ? error_code(asio::error::timed_out) : ec;
-    if (!out.ec) {
-        input.commit(n);
-        out.count = n;
+class connection::arrival {
+public:
+    using allocator_type = net::frame_allocator<void>;
+
+    explicit arrival(connection& at) : at_(at.weak_from_this()), turn_(at.turn_) {}
+    arrival(arrival&&) noexcept = default;
+    arrival& operator=(arrival&&) = delete;
+    ~arrival() {
+        // Not called: the io_context is going, and with it whoever waits.
+        if (const auto c = at_.lock(); c && c->turn_ == turn_)
+            const auto dropped = std::exchange(c->receiver_, std::nullopt);
     }
-    co_return out;
+    void operator()(const error_code& ec, std::size_t n) {
+        if (const auto c = std::exchange(at_, {}).lock()) c->arrived(turn_, ec, n);
+    }
+    allocator_type get_allocator() const noexcept { return {}; }
+
+private:
+    std::weak_ptr<connection> at_;
+    std::uint64_t turn_;
+};
+
+void connection::read(std::size_t most) {
+    reading_ = true;
+    socket_.async_read_some(asio::buffer(input.space(most)), arrival(*this));
+}
+
+void connection::arrived(std::uint64_t turn, const error_code& ec, std::size_t n) {
+    if (turn != turn_) return;
+    reading_ = false;
+    if (!ec) input.commit(n);
+    if (receiver_) {
+        auto waiting = std::exchange(receiver_, std::nullopt);
+        (*waiting)(ec, n);
+    } else if (gone_) {
+        std::exchange(gone_, nullptr)();
+    }
+}
+
+net::task<connection::received> connection::receive(std::size_t most, steady_time until) {
+    clock_.arm(until);
+    const auto start = [this, most](receiver r) {
+        receiver_.emplace(std::move(r));
+        if (!reading_) read(most);
+    };
+    auto [ec, n] =
+        co_await asio::async_initiate<const net::use_task_t, void(error_code, std::size_t)>(start, net::use_task);
+    clock_.disarm();
+    if (clock_.expired()) co_return received{.count = 0, .ec = asio::error::timed_out};
+    co_return received{.count = n, .ec = ec};
 }
 
 void connection::watch(steady_time until, std::move_only_function<void()> gone) {
     gone_ = std::move(gone);
     clock_.arm(until);
-    // A receive, not a wait for readability: that costs a system call each time it is started.
-    socket_.async_receive(asio::buffer(probe_), asio::socket_base::message_peek,
-                          [self = weak_from_this(), turn = ++watched_](const error_code& ec, std::size_t) {
-                              if (ec == asio::error::operation_aborted) return;
-                              const auto me = self.lock();
-                              if (me && me->watched_ == turn && me->gone_) std::exchange(me->gone_, nullptr)();
-                          });
+    if (!reading_) read(receive_buffer::small);
 }
 
 void connection::unwatch() noexcept {
     gone_ = nullptr;
     clock_.disarm();
-    error_code ignored;
-    socket_.cancel(ignored);
 }
 
 void connection::expired() {

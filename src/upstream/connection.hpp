@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,9 @@ private:
 };
 
 /// Belongs to its worker. Held by a call, or by the pool while idle; an upload may hold it a little longer.
+///
+/// While it is idle a read is under way: one that ends before the next request was sent says that the origin closed the
+/// connection, or spoke unasked. Otherwise it is the one that the next answer comes by.
 class connection : public std::enable_shared_from_this<connection> {
 public:
     connection(net::worker& on, permit slot);
@@ -63,10 +67,10 @@ public:
     net::task<received> receive(std::size_t most, steady_time until);
     /// Moves the deadline of the receive() that is under way, if one is.
     void expect_by(steady_time until) noexcept {
-        if (receiving_) clock_.arm(until);
+        if (receiver_) clock_.arm(until);
     }
 
-    /// Calls `gone` when the socket stirs or `until` has come; not after unwatch(). For the idle.
+    /// Calls `gone` when something comes or `until` has come; not after unwatch(). For the idle.
     void watch(steady_time until, std::move_only_function<void()> gone);
     void unwatch() noexcept;
 
@@ -80,7 +84,12 @@ public:
     std::uint32_t requests = 0;  // begun on this socket
 
 private:
+    using receiver = net::completion<error_code, std::size_t>;
+    class arrival;  // the handler of a read
+
     void expired();
+    void read(std::size_t most);
+    void arrived(std::uint64_t turn, const error_code& ec, std::size_t n);
 
     net::worker& on_;
     net::stream_socket socket_;
@@ -88,8 +97,9 @@ private:
     net::deadline clock_;
     std::array<char, 1> probe_{};
     std::move_only_function<void()> gone_;
-    bool receiving_ = false;
-    std::uint64_t watched_ = 0;  // tells this time of being idle from the ones before
+    std::optional<receiver> receiver_;  // the coroutine inside receive()
+    bool reading_ = false;
+    std::uint64_t turn_ = 0;  // tells this read from those that disconnect() ended
 };
 
 }  // namespace etagere::upstream

@@ -37,6 +37,10 @@ public:
     [[nodiscard]] bool add(field_id id, std::string_view name, std::string_view value);
     /// For values made by us from numbers and checked parts; asserts what add() checks.
     void append(field_id id, std::string_view value);
+    /// A field of other `fields`: it was checked when it came in there.
+    void append(const entry& f) { push(f.id, f.name, f.value); }
+    /// Makes room for what `other` holds and so many fields and octets more.
+    void reserve(const fields& other, std::size_t more_fields, std::size_t more_octets);
     /// Removes all of that name, then appends one.
     void set(field_id id, std::string_view value);
     std::size_t erase(field_id id) noexcept;

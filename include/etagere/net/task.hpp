@@ -142,29 +142,36 @@ template <class... Results> struct awaited {
     std::coroutine_handle<> waiting, root;
 };
 
-/// An operation's handler. Where it is destroyed without having been called (the io_context is going), the coroutines
-/// that wait for it go too.
+}  // namespace detail
+
+/// What an operation calls when it is done, once: resumes the coroutine that waits for it. Where it is destroyed
+/// without having been called (the io_context is going), the coroutines that wait go too.
 template <class... Results> class completion {
 public:
     using allocator_type = frame_allocator<void>;
 
-    explicit completion(awaited<Results...>& to) noexcept : to_(&to) {}
+    explicit completion(detail::awaited<Results...>& to) noexcept : to_(&to) {}
     completion(completion&& other) noexcept : to_(std::exchange(other.to_, nullptr)) {}
-    completion& operator=(completion&&) = delete;
+    completion& operator=(completion&& other) noexcept {
+        std::swap(to_, other.to_);
+        return *this;
+    }
     ~completion() {
         if (to_ != nullptr) to_->root.destroy();
     }
 
     void operator()(Results... results) {
-        awaited<Results...>& to = *std::exchange(to_, nullptr);
+        detail::awaited<Results...>& to = *std::exchange(to_, nullptr);
         to.results.emplace(std::move(results)...);
         to.waiting.resume();
     }
     allocator_type get_allocator() const noexcept { return {}; }
 
 private:
-    awaited<Results...>* to_;
+    detail::awaited<Results...>* to_;
 };
+
+namespace detail {
 
 /// An operation that begins when it is awaited. A completion must not come before the operation's start has returned;
 /// Asio's do not.

@@ -11,4 +11,3 @@
 #include <boost/beast/http/impl/verb.ipp>
 
 template class boost::beast::http::basic_parser<true>;
-template class boost::beast::http::basic_parser<false>;

@@ -1,53 +1,62 @@
 #include "etagere/http/h1/parser.hpp"
+#include "etagere/http/lists.hpp"
 
 #include "head_fields.hpp"
 #include "raw_head.hpp"
 
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
-
 namespace etagere::http::h1 {
 namespace {
 
-namespace beast = boost::beast;
-
-std::string_view view(beast::string_view text) noexcept {
-    return {text.data(), text.size()};
+// status-line = HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 §4)
+bool read_status_line(std::string_view line, response_head& out) {
+    constexpr std::string_view start = "HTTP/1.";
+    constexpr std::size_t version_at = start.size(), status_at = version_at + 2, reason_at = status_at + 4;
+    if (line.size() < reason_at || !line.starts_with(start)) return false;
+    const char minor = line[version_at];
+    if ((minor != '0' && minor != '1') || line[version_at + 1] != ' ' || line[reason_at - 1] != ' ') return false;
+    out.protocol = minor == '1' ? version::http11 : version::http10;
+    out.status = 0;
+    for (const char c : line.substr(status_at, 3)) {
+        if (c < '0' || c > '9') return false;
+        out.status = out.status * 10 + (c - '0');
+    }
+    const std::string_view reason = line.substr(reason_at);
+    if (out.status < 100 || out.status > 599 || !is_field_value(reason)) return false;
+    out.reason.assign(reason);
+    return true;
 }
 
-// Beast calls us for the status line and each field; views point into the head.
-class response_reader final : public beast::http::basic_parser<false> {
-public:
-    explicit response_reader(response_head& out) : out_(out) {}
-
-    const head_fields& own() const noexcept { return own_; }
-
-private:
-    void on_response_impl(int code, beast::string_view reason, int minor_and_major, beast::error_code&) override {
-        out_.status = code;
-        out_.reason.assign(view(reason));
-        out_.protocol = minor_and_major == 11 ? version::http11 : version::http10;
+// #token of RFC 9110 §5.6.1, empty members allowed.
+bool is_token_list(std::string_view list) noexcept {
+    for (;;) {
+        const auto comma = list.find(',');
+        const std::string_view member = trim(list.substr(0, comma));
+        if (!member.empty() && !is_token(member)) return false;
+        if (comma == std::string_view::npos) return true;
+        list.remove_prefix(comma + 1);
     }
+}
 
-    void on_field_impl(beast::http::field, beast::string_view name, beast::string_view value,
-                       beast::error_code& ec) override {
-        const field_id id = find_field_id(view(name));
-        if (own_.take(id, view(value))) return;
-        if (!out_.header.add(id, view(name), view(value))) ec = beast::http::error::bad_field;
+// field-line = field-name ":" OWS field-value OWS (RFC 9112 §5): no white space before the colon.
+bool read_field(std::string_view line, head_fields& own, response_head& out) {
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::string_view name = line.substr(0, colon), value = trim(line.substr(colon + 1));
+    const field_id id = find_field_id(name);
+    if (!own.take(id, value)) return out.header.add(id, name, value);
+    const bool options = id == field_id::connection || id == field_id::proxy_connection;
+    return is_field_value(value) && (!options || is_token_list(value));
+}
+
+// `lines` are those behind the start line, the empty one included; each ends in CRLF.
+bool read_fields(std::string_view lines, head_fields& own, response_head& out) {
+    while (lines.size() > 2) {
+        const auto end = lines.find('\n') + 1;
+        if (!read_field(lines.substr(0, end - 2), own, out)) return false;
+        lines.remove_prefix(end);
     }
-
-    void on_header_impl(beast::error_code&) override {}
-    void on_finish_impl(beast::error_code&) override {}
-    // Only heads are put in, so that nothing of the following is ever called.
-    void on_request_impl(beast::http::verb, beast::string_view, beast::string_view, int, beast::error_code&) override {}
-    void on_body_init_impl(const boost::optional<std::uint64_t>&, beast::error_code&) override {}
-    std::size_t on_body_impl(beast::string_view, beast::error_code&) override { return 0; }
-    void on_chunk_header_impl(std::uint64_t, beast::string_view, beast::error_code&) override {}
-    std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view, beast::error_code&) override { return 0; }
-
-    response_head& out_;
-    head_fields own_;
-};
+    return true;
+}
 
 bool is_interim(const response_head& head) noexcept {
     return head.status < 200;
@@ -99,13 +108,10 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
     }
 
     out.clear();
-    response_reader reader(out);
-    reader.header_limit(static_cast<std::uint32_t>(raw.text.size()));
-    reader.body_limit(boost::none);
-    beast::error_code ec;
-    reader.put(boost::asio::const_buffer(raw.text.data(), raw.text.size()), ec);
-    const head_fields& own = reader.own();
-    if (ec || out.status < 100 || out.status > 599 || own.too_many_options()) return fail(errc::upstream_bad_response);
+    head_fields own;
+    const bool read =
+        read_status_line(raw.start_line, out) && read_fields(raw.text.substr(raw.start_line.size() + 2), own, out);
+    if (!read || own.too_many_options()) return fail(errc::upstream_bad_response);
 
     out.keep_alive = !own.close && (out.protocol == version::http11 || own.keep_alive);
     own.erase_named(out.header);

@@ -26,6 +26,11 @@ namespace etagere::upstream {
 using namespace std::chrono_literals;
 namespace asio = net::asio;
 
+/// For spawn(): hands over what the task gave.
+template <class T, class To> net::task<void> told(net::task<T> what, To to) {
+    to(co_await what);
+}
+
 /// What a script sees of one connection.
 class visitor {
 public:

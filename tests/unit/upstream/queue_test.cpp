@@ -39,8 +39,8 @@ struct holding {
 class UpstreamQueue : public UpstreamTest {
 protected:
     void spawn(std::string target) {
-        net::spawn(worker.executor(), get(*api, std::move(target)),
-                   [this](const std::exception_ptr&, const answer& a) { answers.push_back(a); });
+        net::spawn(worker.executor(),
+                   told(get(*api, std::move(target)), [this](const answer& a) { answers.push_back(a); }));
     }
     std::vector<answer> answers;
 };
@@ -147,8 +147,7 @@ protected:
         template <class T> T ask(std::function<net::task<T>()> what) {
             std::promise<T> out;
             auto future = out.get_future();
-            net::spawn(worker.executor(), what(),
-                       [&out](const std::exception_ptr&, T value) { out.set_value(std::move(value)); });
+            net::spawn(worker.executor(), told(what(), [&out](T value) { out.set_value(std::move(value)); }));
             EXPECT_EQ(future.wait_for(20s), std::future_status::ready) << "hangs";
             return future.get();
         }

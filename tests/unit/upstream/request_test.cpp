@@ -315,8 +315,7 @@ TEST_F(UpstreamRequest, ANameIsLookedUpOnceForAllWhoWait) {
     run([&]() -> net::task<void> {
         int good = 0;
         for (int i = 0; i < 5; ++i) {
-            net::spawn(worker.executor(), get(*api),
-                       [&](const std::exception_ptr&, const answer& a) { good += a.status == 200 ? 1 : 0; });
+            net::spawn(worker.executor(), told(get(*api), [&](const answer& a) { good += a.status == 200 ? 1 : 0; }));
         }
         co_await settle(worker, [&] { return good == 5; });
     });
