@@ -1,5 +1,6 @@
-// HTTP/1 heads: bytes in, canonical heads out. Beast's basic_parser reads the syntax; a strict layer of ours judges
-// what Beast lets through: framing, Host, target, folding, bare CR and LF (RFC 9112 §2.2, §3, §5, §6).
+// HTTP/1 heads: bytes in, canonical heads out. Beast's basic_parser reads the syntax of requests; a strict layer of
+// ours judges what Beast lets through, and all of a response: framing, Host, target, folding, bare CR and LF (RFC 9112
+// §2.2, §3, §5, §6).
 #pragma once
 
 #include "etagere/base/result.hpp"
