@@ -1,7 +1,6 @@
 """tests/bench: étagère beside its peers. See README.md; the settings are --help."""
 
 import argparse
-import dataclasses
 import json
 import os
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import experiments
 import figures
 import machine
 import plot
@@ -23,7 +23,7 @@ NEEDS = {"haproxy": "haproxy", "nginx": "nginx", "varnish": "varnishd", "rack": 
 
 
 def read_options():
-    names = [s.name for s in all_series.series((), 1000000)]
+    names = [s.name for s in all_series.series((), 1000000)] + list(experiments.ALL)
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__, epilog="series: " + " ".join(names))
     parser.add_argument("series", nargs="*", help="what to measure; default: everything")
     parser.add_argument("--servers", default="", help="only these, with commas: " + " ".join(
@@ -57,11 +57,13 @@ def check_programs(chosen):
 
 
 def revision():
-    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
+                          check=False)
     return done.stdout.strip() or "unknown"
 
 
 def measure(options, bench):
+    """Fills bench.samples, and returns the Figures."""
     chosen = [s for s in all_series.series(options.servers, options.keys) if not options.series or s.name in options.series]
     check_programs(chosen)
     group = None
@@ -73,11 +75,19 @@ def measure(options, bench):
             bench.start(kind)
         bench.run(one, options.rounds * one.more_rounds)
     bench.stop_all()
+    measured = []
+    for name, experiment in experiments.ALL.items():
+        if not options.series or name in options.series:
+            say(f"{name}: {experiment.__doc__.splitlines()[0]}")
+            measured += experiment(bench, options.quick)
+    return measured
 
 
-def results_of(options, bench):
+def results_of(options, bench, measured):
     cells = figures.cells_of(bench.samples)
     judgements = [j for goal in all_series.goals(options.keys) if (j := figures.judge_goal(goal, cells))]
+    judgements += [figures.judge_figure(figure) for figure in measured]
+    judgements.sort(key=lambda j: j["part"])
     return {"machine": machine.describe(), "revision": revision(),
             "options": {"rounds": options.rounds, "seconds": options.seconds},
             "cells": list(cells.values()), "goals": judgements, "samples": bench.samples}
@@ -94,8 +104,7 @@ def main():
     scratch = tempfile.mkdtemp(prefix="etagere-bench-")
     try:
         with Bench(scratch=scratch, tools=options.tools, etagere=options.etagere, seconds=options.seconds) as bench:
-            measure(options, bench)
-            results = results_of(options, bench)
+            results = results_of(options, bench, measure(options, bench))
     except machine.Failure as failure:
         say(f"tests/bench: {failure}")
         return 1

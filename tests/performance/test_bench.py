@@ -12,6 +12,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import experiments
 import figures
 import machine
 import plot
@@ -179,6 +180,46 @@ class Tools(unittest.TestCase):
         kind = servers.ALL["etagere"]
         self.bench.prime(kept, kind)
         self.assertIn("reached the origin", self.bench.measure_once(kept, kind)["errors"][0])
+
+
+class Experiments(unittest.TestCase):
+    """What they do, for a moment; the figures are those of whatever build this is."""
+
+    def setUp(self):
+        self.bench = self.enterContext(Bench(scratch=self.enterContext(tempfile.TemporaryDirectory()), seconds=0.1,
+                                             tools=os.environ["BENCH_TOOLS"], etagere=os.environ["ETAGERE_BIN"]))
+
+    def test_memory_at_rest_and_of_idle_connections(self):
+        rest, = experiments.at_rest(self.bench, True)
+        self.assertGreater(rest.value, 1)
+        used, unused = experiments.idle_connections(self.bench, True, count=50)
+        self.assertEqual((used.at_most, unused.at_most), (4096, 4096))
+        self.assertEqual(self.bench.running, {})
+
+    def test_fields_are_counted_as_they_are_sent(self):
+        fields = experiments.bytes_of_fields(self.bench.origin, "/c/200")
+        with experiments.Fresh(self.bench) as etagere:
+            _, head, _ = servers.get(self.bench.origin, "/c/200")
+            self.assertEqual(fields, sum(len(f"{name}: {value}\r\n") for name, value in head.items()))
+            etagere.load("--target", "/c/200/{k}", "--keys", 30, "--requests", 30)
+            self.assertEqual(etagere.metric("etagere_store_entries"), 31)     # and the one that it was ready with
+            self.assertGreater(etagere.metric("etagere_store_bytes"), 30 * (fields + 200))
+
+    def test_wrong_answers_end_the_run(self):
+        with experiments.Fresh(self.bench) as etagere, self.assertRaises(machine.Failure):
+            etagere.load("--target", "/nowhere", "--requests", 1)
+
+    def test_a_slow_reader_gets_what_it_wants_or_ends_the_run(self):
+        reader = experiments.SlowReader(self.bench.origin, 200_000, 1_000_000)
+        reader.start()
+        reader.wait_until_it_flows()
+        reader.stop()
+        self.assertGreater(reader.taken, 0)
+        reader = experiments.SlowReader(self.bench.origin, 1000, 1e12)
+        reader.start()
+        reader.join()
+        with self.assertRaises(machine.Failure):
+            reader.stop()
 
 
 class Command(unittest.TestCase):
