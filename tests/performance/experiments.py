@@ -120,7 +120,8 @@ def stored_entries(bench, quick):
             raise machine.Failure(f"{count} were to be stored, {entries:.0f} were")
         grown = (etagere.resident() - before) / count - fields - body
         accounted = (etagere.metric("etagere_store_bytes") - counted) / count - fields - body
-    return [Figure("5", f"stored entry beyond its fields ({fields} bytes) and body, {count:,} entries", grown, "bytes", 400),
+    text = f"stored entry beyond its fields ({fields} bytes) and body, {count:,} entries"
+    return [Figure("5", text, grown, "bytes", 400),
             Figure("5", "the same by etagere_store_bytes", accounted, "bytes")]
 
 
@@ -137,8 +138,8 @@ def churn(bench, quick):
         if etagere.metric("etagere_store_evictions_total") == 0:
             raise machine.Failure("nothing was evicted")
     full = sizes[slices // 2]
-    return [Figure("5", f"resident over a budget of {budget} MiB, the most in {inserts:,} inserts", max(sizes) / budget, "×",
-                   1.15),
+    text = f"resident over a budget of {budget} MiB, the most in {inserts:,} inserts"
+    return [Figure("5", text, max(sizes) / budget, "×", 1.15),
             Figure("5", "the end of them over their middle", sizes[-1] / full, "×", 1.02)]
 
 
@@ -203,8 +204,8 @@ def streaming(bench, quick):
     for name, at_most in (("p50", 1.5), ("p99", 2.0)):
         quiet, streamed = (statistics.median(s[f"{name}_us"] for s in samples) for samples in (alone, beside))
         say(f"  {name} alone {quiet:.0f} µs, beside the stream {streamed:.0f} µs")
-        figures.append(Figure("4", f"{name} of others beside a stream of 1 GiB, over without it", ratio(streamed, quiet),
-                              "×", at_most))
+        figures.append(Figure("4", f"{name} of others beside a stream of 1 GiB, over without it",
+                              ratio(streamed, quiet), "×", at_most))
     return figures
 
 

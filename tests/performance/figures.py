@@ -31,7 +31,7 @@ def cells_of(samples):
 
 
 def errors_of(workload, answers, reached):
-    """What is wrong with a run: `answers` as bench_load tells, `reached` as the origin does. Of a server that forwards."""
+    """What is wrong with a run: `answers` as bench_load tells, `reached` as the origin does; none of the limit."""
     errors = []
     requests = answers["requests"]
     if requests == 0:
@@ -86,8 +86,9 @@ def judge_goal(goal, cells):
     best = min(right, key=lambda cell: cell[goal.metric])
     value = ratio(cells[goal.left][goal.metric], best[goal.metric])
     sound = not any(cell["errors"] for cell in (cells[goal.left], best))
-    return {"part": goal.part, "text": goal.text, "value": value, "unit": "×", "at_most": goal.at_most, "aim": goal.aim,
-            "against": best["server"] if len(right) > 1 else "", "sound": sound, "met": sound and value <= goal.at_most}
+    return {"part": goal.part, "text": goal.text, "value": value, "unit": "×", "at_most": goal.at_most,
+            "aim": goal.aim, "against": best["server"] if len(right) > 1 else "", "sound": sound,
+            "met": sound and value <= goal.at_most}
 
 
 def judge_figure(figure):

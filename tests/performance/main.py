@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,6 @@ import series as all_series
 import servers
 from rounds import Bench, say
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDS = {"haproxy": "haproxy", "nginx": "nginx", "varnish": "varnishd", "rack": "puma"}
 
 
@@ -56,15 +54,16 @@ def check_programs(chosen):
                 raise machine.Failure(f"{program} is not installed: docker/packages.sh install bench")
 
 
-def revision():
-    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
-                          check=False)
-    return done.stdout.strip() or "unknown"
+def version(binary):
+    """As the binary says: it need not be of this checkout."""
+    done = subprocess.run([binary, "version"], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()[0]
 
 
 def measure(options, bench):
     """Fills bench.samples, and returns the Figures."""
-    chosen = [s for s in all_series.series(options.servers, options.keys) if not options.series or s.name in options.series]
+    chosen = [s for s in all_series.series(options.servers, options.keys)
+              if not options.series or s.name in options.series]
     check_programs(chosen)
     group = None
     for one in chosen:
@@ -88,7 +87,7 @@ def results_of(options, bench, measured):
     judgements = [j for goal in all_series.goals(options.keys) if (j := figures.judge_goal(goal, cells))]
     judgements += [figures.judge_figure(figure) for figure in measured]
     judgements.sort(key=lambda j: j["part"])
-    return {"machine": machine.describe(), "revision": revision(),
+    return {"machine": machine.describe(), "version": version(options.etagere),
             "options": {"rounds": options.rounds, "seconds": options.seconds},
             "cells": list(cells.values()), "goals": judgements, "samples": bench.samples}
 

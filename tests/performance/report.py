@@ -49,8 +49,9 @@ def details(cells):
         for kind in servers.ALL.values():
             if cell := cells.get((name, kind.name)):
                 over = f"{figures.ratio(cell['cpu_us'], ours['cpu_us']):.2f}" if ours else ""
-                rows.append([f"{name}, {kind.name}{mark(cell)}", f"{cell['cpu_us']:.2f}", f"{cell['cpu_us_least']:.2f}", over,
-                             f"{cell['rps']:,.0f}", f"{cell['p50_us']:.0f}", f"{cell['p99_us']:.0f}",
+                rows.append([f"{name}, {kind.name}{mark(cell)}", f"{cell['cpu_us']:.2f}",
+                             f"{cell['cpu_us_least']:.2f}", over, f"{cell['rps']:,.0f}",
+                             f"{cell['p50_us']:.0f}", f"{cell['p99_us']:.0f}",
                              f"{cell['rss'] / 2**20:.1f}", f"{cell['pss'] / 2**20:.1f}",
                              f"{cell['quiet']}/{cell['samples']}"])
     head = ["workload, server", "CPU µs", "least", "÷ étagère", "requests/s", "p50 µs", "p99 µs", "RSS MiB", "PSS MiB",
@@ -81,8 +82,9 @@ def goals(judgements):
 def markdown(results):
     cells = {(c["workload"], c["server"]): c for c in results["cells"]}
     m, o = results["machine"], results["options"]
-    parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['date']}; {o['rounds']} rounds of {o['seconds']} s, "
-             f"revision {results['revision']}."]
+    parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['date']}; "
+             f"{o['rounds']} rounds of {o['seconds']} s; "
+             f"{results['version']}."]
     if cells:
         parts += [summary(cells), details(cells)]
     if results["goals"]:

@@ -38,13 +38,16 @@ def series(chosen_servers, stored_keys):
     every = [of_all_servers("served", name, chosen_servers) for name in SERVED]
     every += [of_all_servers("memcached", name, chosen_servers) for name in MEMCACHED]
     every += [
-        against_itself("stored", f"{large.title} against 1,000", (w["stored-small"], "etagere"), (large, "etagere-large")),
+        against_itself("stored", f"{large.title} against 1,000", (w["stored-small"], "etagere"),
+                       (large, "etagere-large")),
         against_itself("routes", "1,000 routes against one", (w["hit-1k"], "etagere"), (w["hit-1k"], "etagere-routes")),
-        against_itself("workers", "two workers against one", (w["hit-1k"], "etagere-one"), (w["hit-1k"], "etagere-two")),
+        against_itself("workers", "two workers against one", (w["hit-1k"], "etagere-one"),
+                       (w["hit-1k"], "etagere-two")),
         against_itself("variants", "20 variants of one URL against one", (w["variants-1"], "etagere"),
                        (w["variants-20"], "etagere")),
         against_itself("switches", "collapsing, metrics and log off", (w["hit-1k"], "etagere"),
-                       (w["hit-1k"], "etagere-alone"), (w["hit-1k"], "etagere-nometrics"), (w["hit-1k"], "etagere-nolog"), more_rounds=2),
+                       (w["hit-1k"], "etagere-alone"), (w["hit-1k"], "etagere-nometrics"),
+                       (w["hit-1k"], "etagere-nolog"), more_rounds=2),
     ]
     return [s for s in every if s.cells]
 
@@ -81,11 +84,13 @@ def goals(stored_keys):
             out.append(against("3", f"p50, {title}: HAProxy", name, "haproxy", 1.0, metric="p50_us"))
             out.append(against("3", f"p99, {title}: HAProxy", name, "haproxy", 0.8, metric="p99_us"))
     for name in (*servers.HITS, "close"):
-        out.append(against("3", f"{workloads.ALL[name].title}: Rack::Cache, 40 × the requests", name, "rack-cache", 1 / 40))
+        title = workloads.ALL[name].title
+        out.append(against("3", f"{title}: Rack::Cache, 40 × the requests", name, "rack-cache", 1 / 40))
     out.append(against("3", "memcached hit 10 KB: Rack::Cache", "memcached-10k", "rack-cache", 1 / 40,
                        ours="etagere-memcached"))
     out += [
-        against("4", f"{stored_keys:,} keys: 1,000", "stored-large", "etagere", 1.3, ours="etagere-large", over="stored-small"),
+        against("4", f"{stored_keys:,} keys: 1,000", "stored-large", "etagere", 1.3, ours="etagere-large",
+                over="stored-small"),
         against("4", "1,000 routes: one", "hit-1k", "etagere", 1.1, ours="etagere-routes"),
         against("4", "two workers: one", "hit-1k", "etagere-one", 1.1, ours="etagere-two"),
         against("4", "20 variants: one", "variants-20", "etagere", 1.2, over="variants-1"),

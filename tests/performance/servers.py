@@ -1,6 +1,6 @@
-"""The servers that are compared, each with settings that are fair to it: one worker thread or process, no log of its own
-unless its name says so, a cache in memory that is large enough, kept connections to both sides. étagère has its defaults:
-access log as JSON to a file, metrics, Cache-Status.
+"""The servers that are compared, each with settings that are fair to it: one worker thread or process, no log of its
+own unless its name says so, a cache in memory that is large enough, kept connections to both sides. étagère has its
+defaults: access log as JSON to a file, metrics, Cache-Status.
 
 A server is started with a Site and returns its port; everything it starts through the Site counts as the server.
 """
@@ -176,7 +176,7 @@ backend origin
 
 
 def nginx_configuration(site, port, http_lines, location):
-    """What every nginx here has; temporary files in its own folder, no privileges dropped where there are none to keep."""
+    """What every nginx here has. Its files are in a folder of its own; as root it stays root, to reach them."""
     user = "user root;" if os.getuid() == 0 else ""
     temporary = "\n".join(f"    {kind}_temp_path {site.directory}/{kind};"
                           for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -205,7 +205,7 @@ http {{
 
 
 def nginx(io):
-    """proxy_cache with its files in memory. `io`: how bodies go out; sendfile wins for large ones, copying for small."""
+    """proxy_cache with its files in memory. `io`: how bodies go out; sendfile wins for large, copying for small."""
     def start(site):
         port, cache = machine.free_port(), site.memory_folder()
         lines = f"""{io}
@@ -263,8 +263,8 @@ sub vcl_recv {{ if (req.url ~ "^/n/") {{ return (pass); }} }}
         if not log:
             settings["vsl_mask"] = ",".join(f"-{record}" for record in VARNISH_RECORDS.split())
         parameters = [word for name, value in settings.items() for word in ("-p", f"{name}={value}")]
-        site.run("varnishd", "-F", "-j", "none", "-n", os.path.join(site.directory, "n"), "-a", f"127.0.0.1:{port}", "-T",
-                 "none", "-f", vcl, "-s", "malloc,1G", *parameters)
+        site.run("varnishd", "-F", "-j", "none", "-n", os.path.join(site.directory, "n"), "-a", f"127.0.0.1:{port}",
+                 "-T", "none", "-f", vcl, "-s", "malloc,1G", *parameters)
         return port
     return start
 

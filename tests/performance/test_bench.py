@@ -6,6 +6,7 @@ ETAGERE_BIN names étagère, BENCH_TOOLS the folder of bench_load and its like.
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,8 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_goal_is_the_ratio_to_the_best_of_the_others(self):
         cells = figures.cells_of([sample(), sample(server="nginx", cpu_us=10.0), sample(server="haproxy", cpu_us=8.0)])
-        goal = figures.Goal("1", "x", ("hit-1k", "etagere"), (("hit-1k", "nginx"), ("hit-1k", "haproxy")), 0.85, aim=0.6)
+        others = (("hit-1k", "nginx"), ("hit-1k", "haproxy"))
+        goal = figures.Goal("1", "x", ("hit-1k", "etagere"), others, 0.85, aim=0.6)
         judged = figures.judge_goal(goal, cells)
         self.assertEqual((judged["value"], judged["against"], figures.verdict(judged)), (0.625, "haproxy", "met"))
 
@@ -105,7 +107,7 @@ class Reports(unittest.TestCase):
                    for w in series.SERVED for kind in servers.ALL.values() if w in kind.workloads]
         samples[0]["errors"] = ["1 hits reached the origin & <more>"]
         cells = figures.cells_of(samples)
-        cls.results = {"machine": machine.describe(), "revision": "r", "options": {"rounds": 1, "seconds": 1},
+        cls.results = {"machine": machine.describe(), "version": "v", "options": {"rounds": 1, "seconds": 1},
                        "cells": list(cells.values()), "samples": samples,
                        "goals": [j for g in series.goals(1000000) if (j := figures.judge_goal(g, cells))]}
 
@@ -225,14 +227,33 @@ class Experiments(unittest.TestCase):
 class Command(unittest.TestCase):
     """A whole run, with étagère and the limits."""
 
+    @staticmethod
+    def command(*arguments):
+        return [sys.executable, HERE / "main.py", *arguments, "--servers", "etagere,limit,relay", "--seconds", "0.1",
+                "--tools", os.environ["BENCH_TOOLS"], "--etagere", os.environ["ETAGERE_BIN"]]
+
+    def test_whatever_ends_it_nothing_stays(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with tempfile.TemporaryDirectory() as folder:
+                run = subprocess.Popen(self.command("hit-1k", "--rounds", "1000"), stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": folder})
+                with run.stderr:
+                    while " hit-1k " not in run.stderr.readline():      # measuring by then
+                        self.assertIsNone(run.poll())
+                    started = {pid: machine.stat_of(pid)[19] for pid in machine.descendants(run.pid) if pid != run.pid}
+                    run.send_signal(number)
+                    run.stderr.read()
+                self.assertEqual(run.wait(30), code)
+                self.assertGreaterEqual(len(started), 3)
+                left = [pid for pid, began in started.items() if machine.stat_of(pid)[19:20] == [began]]
+                self.assertEqual((left, os.listdir(folder)), ([], []))
+
     def test_smoke(self):
         with tempfile.TemporaryDirectory() as folder:
             out, drawn = os.path.join(folder, "out.json"), os.path.join(folder, "out.svg")
-            done = subprocess.run(
-                [sys.executable, HERE / "main.py", "hit-1k", "not-modified", "keys-zipf", "pass", "close", "revalidate",
-                 "--servers", "etagere,limit,relay", "--rounds", "1", "--seconds", "0.1", "--json", out, "--svg", drawn,
-                 "--tools", os.environ["BENCH_TOOLS"], "--etagere", os.environ["ETAGERE_BIN"]],
-                stdout=subprocess.PIPE, text=True, check=False)
+            series_wanted = ("hit-1k", "not-modified", "keys-zipf", "pass", "close", "revalidate", "rest")
+            done = subprocess.run(self.command(*series_wanted, "--rounds", "1", "--json", out, "--svg", drawn),
+                                  stdout=subprocess.PIPE, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout)
             with open(out, encoding="utf-8") as file:
                 results = json.load(file)
@@ -247,6 +268,7 @@ class Command(unittest.TestCase):
             self.assertGreaterEqual(cell["p99_us"], cell["p50_us"], place)
         judged = {goal["text"] for goal in results["goals"]}
         self.assertIn("revalidation: our pass-through", judged)
+        self.assertIn("process at rest, resident", judged)
         self.assertNotIn("pass-through: HAProxy", judged)
         self.assertIn("| hit 200, 1 KB |", done.stdout)
 
