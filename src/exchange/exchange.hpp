@@ -126,13 +126,6 @@ enum class own_business : std::uint8_t {
 };
 own_business answered_here(const http::request_head& request, const routing::table& table) noexcept;
 
-/// Looks into the store's levels from a coroutine, and changes nothing.
-net::task<result<store::found>> inspect(store::store& from, net::worker& on, const std::string& key);
-/// Asks the store's remote levels from a coroutine.
-net::task<result<store::found>> load(store::store& from, net::worker& on, const std::string& key);
-net::task<result<store::object_ptr>> load_body(store::store& from, net::worker& on, const std::string& key,
-                                               store::object_ptr head);
-
 /// The whole body, at most so many octets (errc::store_too_large).
 net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <boost/asio/post.hpp>
+
 namespace etagere::exchange {
 
 namespace {
@@ -82,6 +84,22 @@ std::vector<const cache::stored_response*> variants_of(const store::found& found
 bool selects(const account& a, const store::found& found) {
     const auto variants = variants_of(found);
     return cache::select_variant(variants, a.request, a.route->policy, crypto::sha256_hex) >= 0;
+}
+
+/// Looks into the store's levels, and changes nothing.
+net::task<result<store::found>> inspect(store::store& from, net::worker& on, const std::string& key) {
+    using answer = result<store::found>;
+    auto seen = net::asio::async_initiate<const net::asio::use_awaitable_t<net::io_executor>, void(answer)>(
+        [&](auto handler) {
+            from.inspect(key, on.now(), [&on, handler = std::move(handler)](answer found) mutable {
+                net::asio::post(on.executor(), [handler = std::move(handler), found = std::move(found)]() mutable {
+                    std::move(handler)(std::move(found));
+                });
+            });
+        },
+        net::asio::use_awaitable_t<net::io_executor>{});
+    answer out = co_await std::move(seen);
+    co_return out;
 }
 
 net::task<void> look(account& a, store::store& from, net::worker& on, const std::string& key, store::found& into) {

@@ -6,7 +6,7 @@ namespace etagere::exchange {
 
 worker_state::worker_state(net::worker& on, std::shared_ptr<const runtime> current, collapse_table& collapse,
                            observer& watch)
-    : on_(on), collapse_(collapse), watch_(watch) {
+    : on_(on), collapse_(collapse), watch_(watch), reads_(on) {
     std::random_device seed;
     id_high_ = (std::uint64_t{seed()} << 32U) | seed();
     adopt(std::move(current));

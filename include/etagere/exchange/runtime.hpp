@@ -4,6 +4,7 @@
 #include "etagere/exchange/collapse.hpp"
 #include "etagere/exchange/route_memory.hpp"
 #include "etagere/exchange/search_rules.hpp"
+#include "etagere/exchange/store_reads.hpp"
 #include "etagere/observe/metrics.hpp"
 #include "etagere/observe/record.hpp"
 #include "etagere/routing/table.hpp"
@@ -54,6 +55,7 @@ public:
     std::shared_ptr<upstream::cluster> cluster_for(const runtime& of, std::size_t upstream);
     collapse_table& collapse() noexcept { return collapse_; }
     observer& watch() noexcept { return watch_; }
+    store_reads& reads() noexcept { return reads_; }
     /// Requests that are under way finish with what they started with. Upstreams that did not change keep their
     /// connections.
     void adopt(std::shared_ptr<const runtime> next);
@@ -73,6 +75,7 @@ private:
     std::vector<std::shared_ptr<upstream::cluster>> clusters_;
     collapse_table& collapse_;
     observer& watch_;
+    store_reads reads_;
     std::uint64_t id_high_;
     std::uint64_t id_low_ = 0;
 };

@@ -1,0 +1,66 @@
+// What one worker asks of stores that have to wait for their answers.
+#pragma once
+
+#include "etagere/net/worker.hpp"
+#include "etagere/store/store.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace etagere::exchange {
+
+/// Questions to stores, `Answer` being that of load() or load_body(). What is asked in one turn of the worker's loop
+/// goes out at its end, and who asks for the same in that turn gets the same answer: sixty clients of one key are one
+/// question. Nobody joins what is out already: that answer may be older than a write which this client knows of.
+/// Not thread-safe: belongs to its worker. Stores may outlive it; what they answer then is dropped.
+template <class Answer> class joint_reads {
+public:
+    explicit joint_reads(net::worker& on) : on_(on), arrivals_(std::make_shared<arrivals>(*this)) {}
+    ~joint_reads();
+    joint_reads(const joint_reads&) = delete;
+    joint_reads& operator=(const joint_reads&) = delete;
+
+    /// `from` lives as long as somebody waits. `head`: of load_body().
+    net::task<Answer> ask(store::store& from, std::string_view key, store::object_ptr head = {});
+
+private:
+    struct read {
+        store::store* from = nullptr;
+        std::string key;
+        store::object_ptr head;
+        std::vector<std::move_only_function<void(Answer)>> waiting;
+    };
+    using answered = std::vector<std::pair<read*, Answer>>;
+    /// Between the store's threads and the worker. What arrives before the worker comes to it is one event of its loop.
+    struct arrivals {
+        explicit arrivals(joint_reads& reads) : to(&reads) {}
+        std::mutex mutex;
+        joint_reads* to;  // null: gone
+        answered waiting;
+    };
+
+    read& read_of(store::store& from, std::string_view key, const store::object_ptr& head);
+    void send();
+    void deliver();
+    static void arrive(const std::shared_ptr<arrivals>& at, read& r, Answer answer);
+
+    net::worker& on_;
+    std::vector<std::unique_ptr<read>> all_;
+    std::vector<read*> idle_;
+    std::vector<read*> asked_;  // in this turn
+    answered delivering_;
+    std::shared_ptr<arrivals> arrivals_;
+};
+
+struct store_reads {
+    explicit store_reads(net::worker& on) : heads(on), bodies(on) {}
+    joint_reads<result<store::found>> heads;
+    joint_reads<result<store::object_ptr>> bodies;
+};
+
+}  // namespace etagere::exchange
