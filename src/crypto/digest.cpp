@@ -1,6 +1,7 @@
 #include "etagere/crypto/digest.hpp"
 
 #include <cstdlib>
+#include <memory>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -15,10 +16,30 @@ void require(bool ok) {
     if (!ok) std::abort();
 }
 
+/// Found once: OpenSSL looks an algorithm up by name in every call that is given only EVP_sha256(), which costs more
+/// than the digest of a key. Never freed: threads may digest until the process ends.
+const EVP_MD* algorithm(const char* name) {
+    EVP_MD* const found = EVP_MD_fetch(nullptr, name, nullptr);
+    require(found != nullptr);
+    return found;
+}
+
+const EVP_MD* sha256_algorithm() {
+    static const EVP_MD* const found = algorithm("SHA256");
+    return found;
+}
+
+struct free_context {
+    void operator()(EVP_MD_CTX* c) const noexcept { EVP_MD_CTX_free(c); }
+};
+
 template <std::size_t Size> std::array<unsigned char, Size> digest(std::string_view bytes, const EVP_MD* algorithm) {
+    thread_local const std::unique_ptr<EVP_MD_CTX, free_context> context(EVP_MD_CTX_new());
     std::array<unsigned char, Size> out{};
     unsigned size = 0;
-    require(EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, algorithm, nullptr) == 1 && size == Size);
+    require(context && EVP_DigestInit_ex2(context.get(), algorithm, nullptr) == 1 &&
+            EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
+            EVP_DigestFinal_ex(context.get(), out.data(), &size) == 1 && size == Size);
     return out;
 }
 
@@ -36,7 +57,7 @@ template <std::size_t Size> std::string hex(const std::array<unsigned char, Size
 }  // namespace
 
 std::array<unsigned char, 32> sha256(std::string_view bytes) {
-    return digest<32>(bytes, EVP_sha256());
+    return digest<32>(bytes, sha256_algorithm());
 }
 
 std::array<unsigned char, 32> hmac_sha256(std::string_view key, std::string_view bytes) {
@@ -45,7 +66,7 @@ std::array<unsigned char, 32> hmac_sha256(std::string_view key, std::string_view
     // "" and not null: HMAC() takes a null key for "the key of the last call".
     const char* const key_data = key.empty() ? "" : key.data();
     const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
-    require(HMAC(EVP_sha256(), key_data, static_cast<int>(key.size()), data, bytes.size(), out.data(), &size) !=
+    require(HMAC(sha256_algorithm(), key_data, static_cast<int>(key.size()), data, bytes.size(), out.data(), &size) !=
                 nullptr &&
             size == out.size());
     return out;

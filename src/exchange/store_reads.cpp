@@ -56,15 +56,13 @@ joint_reads<Answer>::read& joint_reads<Answer>::read_of(store::store& from, std:
 template <class Answer> void joint_reads<Answer>::send() {
     const moment now = on_.now();
     for (read* const r : asked_) {
-        put(*r->from, r->key, r->head, now,
-            [at = arrivals_, r](Answer answer) { arrive(at, *r, std::move(answer)); });
+        put(*r->from, r->key, r->head, now, [at = arrivals_, r](Answer answer) { arrive(at, *r, std::move(answer)); });
     }
     asked_.clear();
 }
 
 // On any thread.
-template <class Answer>
-void joint_reads<Answer>::arrive(const std::shared_ptr<arrivals>& at, read& r, Answer answer) {
+template <class Answer> void joint_reads<Answer>::arrive(const std::shared_ptr<arrivals>& at, read& r, Answer answer) {
     const std::lock_guard lock(at->mutex);
     if (at->to == nullptr) return;
     at->waiting.emplace_back(&r, std::move(answer));

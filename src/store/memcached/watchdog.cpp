@@ -2,6 +2,8 @@
 
 #include "thread.hpp"
 
+#include <array>
+#include <utility>
 #include <vector>
 
 namespace etagere::store {
@@ -21,38 +23,46 @@ void watchdog::stop() {
 }
 
 void watchdog::watch(request_ptr r) {
+    std::array<request_ptr, 2> answered;  // their last references go without the lock
     bool wake = false;
     {
         const std::lock_guard lock(mutex_);
+        // Each that comes takes two that are done with it, so that those that wait are what is kept.
+        for (request_ptr& done : answered) {
+            if (waiting_.empty() || !waiting_.front()->completed()) break;
+            done = std::move(waiting_.front());
+            waiting_.pop_front();
+        }
         r->deadline = clock::now() + timeout_;  // under the lock: the queue is in the order of the deadlines
-        wake = waiting_.empty();
         waiting_.push_back(std::move(r));
+        wake = std::exchange(idle_, false);
     }
     if (wake) changed_.notify_one();
 }
 
+// Nobody tells it what was answered: it wakes once a timeout, and finds those that were not.
 void watchdog::run() {
-    std::vector<request_ptr> late;
+    std::vector<request_ptr> over;
     std::unique_lock lock(mutex_);
     while (!stopping_) {
-        if (waiting_.empty()) {
-            changed_.wait(lock);
-            continue;
-        }
         const steady_time now = clock::now();
-        while (!waiting_.empty() && waiting_.front()->deadline <= now) {
-            late.push_back(std::move(waiting_.front()));
+        while (!waiting_.empty() && (waiting_.front()->completed() || waiting_.front()->deadline <= now)) {
+            over.push_back(std::move(waiting_.front()));
             waiting_.pop_front();
         }
-        if (late.empty()) {
+        if (!over.empty()) {
+            lock.unlock();
+            for (const request_ptr& r : over) r->complete({.status = reply_status::timeout, .value = {}});
+            over.clear();
+            lock.lock();
+        } else if (waiting_.empty()) {
+            idle_ = true;
+            changed_.wait(lock);
+        } else {
+            // A copy: the request may be gone before this returns.
             const steady_time next = waiting_.front()->deadline;
             changed_.wait_until(lock, next);
-            continue;
         }
-        lock.unlock();
-        for (const request_ptr& r : late) r->complete({.status = reply_status::timeout, .value = {}});
-        late.clear();
-        lock.lock();
     }
 }
 

@@ -11,7 +11,7 @@
 namespace etagere::store {
 
 /// Completes a request with a timeout when its deadline passes. All requests have the same timeout, so they pass in the
-/// order they came: no timer for each, no removal of those that were answered.
+/// order they came: no timer for each, and no removal of those that were answered before they are at the front.
 class watchdog {
 public:
     explicit watchdog(milliseconds timeout);
@@ -31,6 +31,7 @@ private:
     std::condition_variable changed_;
     std::deque<request_ptr> waiting_;
     bool stopping_ = false;
+    bool idle_ = false;  // sleeps until there is something to watch
     std::jthread thread_;
 };
 
