@@ -50,7 +50,7 @@ void replace(audit_job& job, const http::response_head& head, std::string body, 
 
 net::task<void> audit(audit_job& job) {
     if (!job.object->body) {
-        result<store::object_ptr> whole = co_await job.state.reads().bodies.ask(job.kept(), job.key, job.object);
+        auto [whole] = co_await job.state.reads().bodies.ask(job.kept(), job.key, job.object);
         if (!whole) co_return;
         job.object = std::move(*whole);
     }

@@ -42,7 +42,7 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
     if (!bytes || bytes->size() != judged.range.size()) co_return false;
     store::object_ptr held = chosen_;
     if (!held->body) {
-        result<store::object_ptr> loaded = co_await state_.reads().bodies.ask(kept(), key_, held);
+        auto [loaded] = co_await state_.reads().bodies.ask(kept(), key_, held);
         if (!loaded) co_return false;
         held = std::move(*loaded);
     }
@@ -80,7 +80,7 @@ net::task<store::object_ptr> exchange::stored_now() {
         if (at >= 0) now = found.set->variants[static_cast<std::size_t>(at)];
     }
     if (!now || now->body || !now->response.is_partial()) co_return now;
-    result<store::object_ptr> loaded = co_await state_.reads().bodies.ask(kept(), key_, now);
+    auto [loaded] = co_await state_.reads().bodies.ask(kept(), key_, now);
     if (!loaded) co_return nullptr;
     co_return std::move(*loaded);
 }

@@ -121,7 +121,7 @@ bool exchange::look_here(const std::string& key, search_rule rule) {
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
-    result<store::found> loaded = co_await state_.reads().heads.ask(kept(), key_);
+    auto [loaded] = co_await state_.reads().heads.ask(kept(), key_);
     store_failed_ = store_failed_ || !loaded;
     if (!loaded || !loaded->set) co_return;
     take(std::move(*loaded));

@@ -89,17 +89,17 @@ bool selects(const account& a, const store::found& found) {
 /// Looks into the store's levels, and changes nothing.
 net::task<result<store::found>> inspect(store::store& from, net::worker& on, const std::string& key) {
     using answer = result<store::found>;
-    auto seen = net::asio::async_initiate<const net::asio::use_awaitable_t<net::io_executor>, void(answer)>(
-        [&](auto handler) {
+    auto seen = net::asio::async_initiate<const net::use_task_t, void(answer)>(
+        [&](net::completion<answer> handler) {
             from.inspect(key, on.now(), [&on, handler = std::move(handler)](answer found) mutable {
                 net::asio::post(on.executor(), [handler = std::move(handler), found = std::move(found)]() mutable {
                     std::move(handler)(std::move(found));
                 });
             });
         },
-        net::asio::use_awaitable_t<net::io_executor>{});
-    answer out = co_await std::move(seen);
-    co_return out;
+        net::use_task);
+    auto [out] = co_await std::move(seen);
+    co_return std::move(out);
 }
 
 net::task<void> look(account& a, store::store& from, net::worker& on, const std::string& key, store::found& into) {

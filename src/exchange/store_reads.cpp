@@ -27,15 +27,6 @@ template <class Answer> joint_reads<Answer>::~joint_reads() {
 }
 
 template <class Answer>
-net::task<Answer> joint_reads<Answer>::ask(store::store& from, std::string_view key, store::object_ptr head) {
-    return net::asio::async_initiate<const net::asio::use_awaitable_t<net::io_executor>, void(Answer)>(
-        [this, &from, key, head = std::move(head)](auto handler) {
-            read_of(from, key, head).waiting.emplace_back(std::move(handler));
-        },
-        net::asio::use_awaitable_t<net::io_executor>{});
-}
-
-template <class Answer>
 joint_reads<Answer>::read& joint_reads<Answer>::read_of(store::store& from, std::string_view key,
                                                         const store::object_ptr& head) {
     const auto same = std::ranges::find_if(
@@ -75,7 +66,7 @@ template <class Answer> void joint_reads<Answer>::deliver() {
         delivering_.swap(arrivals_->waiting);
     }
     for (auto& [r, answer] : delivering_) {
-        for (auto& resume : r->waiting) std::exchange(resume, {})(answer);
+        for (auto& resume : r->waiting) resume(answer);
         r->waiting.clear();
         r->head.reset();
         idle_.push_back(r);

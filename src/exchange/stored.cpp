@@ -12,7 +12,7 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     if (!planned.usable) co_return false;
     if (planned.needs_body) {
         const steady_time before = state_.on().now().steady;
-        result<store::object_ptr> whole = co_await state_.reads().bodies.ask(kept(), key_, object);
+        auto [whole] = co_await state_.reads().bodies.ask(kept(), key_, object);
         record_.store_us += static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - before).count());
         if (!whole) co_return false;

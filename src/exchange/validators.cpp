@@ -48,7 +48,7 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
     cache::collect_tags(fresh, request_, rules());
     call.reset();  // the connection is free for others while this client is served
     if (!object->body) {
-        result<store::object_ptr> whole = co_await state_.reads().bodies.ask(kept(), key_, object);
+        auto [whole] = co_await state_.reads().bodies.ask(kept(), key_, object);
         if (!whole) {
             in_full_ = true;
             co_return false;

@@ -4,7 +4,6 @@
 #include "etagere/net/worker.hpp"
 #include "etagere/store/store.hpp"
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,15 +24,21 @@ public:
     joint_reads(const joint_reads&) = delete;
     joint_reads& operator=(const joint_reads&) = delete;
 
-    /// `from` lives as long as somebody waits. `head`: of load_body().
-    net::task<Answer> ask(store::store& from, std::string_view key, store::object_ptr head = {});
+    /// `auto [answer] = co_await …ask(…);` `from` and `key` live as long as somebody waits. `head`: of load_body().
+    auto ask(store::store& from, std::string_view key, store::object_ptr head = {}) {
+        return net::asio::async_initiate<const net::use_task_t, void(Answer)>(
+            [this, &from, key, head = std::move(head)](net::completion<Answer> done) {
+                read_of(from, key, head).waiting.push_back(std::move(done));
+            },
+            net::use_task);
+    }
 
 private:
     struct read {
         store::store* from = nullptr;
         std::string key;
         store::object_ptr head;
-        std::vector<std::move_only_function<void(Answer)>> waiting;
+        std::vector<net::completion<Answer>> waiting;
     };
     using answered = std::vector<std::pair<read*, Answer>>;
     /// Between the store's threads and the worker. What arrives before the worker comes to it is one event of its loop.
