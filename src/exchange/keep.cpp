@@ -143,7 +143,7 @@ namespace {
 void write_partial_start(std::string& out, const store::object& object, std::string_view content_type) {
     const http::fields& header = object.response.header;
     if (content_type.empty() && cache::is_partial_header(header)) {
-        const std::string_view start = object.wire_full;
+        const std::string_view start = object.wire_full();
         http::h1::write_response_start(out, 206, http::status_phrase(206), {});
         out += start.substr(start.find('\n') + 1);
         return;
@@ -258,15 +258,14 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
                 break;
             }
             a.coding = http::coding::identity;
-            a.start = object->wire_full;
+            a.start = object->wire_full();
             a.how = http::framing::of_length(r.body_size);
             if (object->body) a.body = *object->body;
             break;
         case cache::precondition::not_modified:
             a.status = 304;
-            a.start = a.coding != http::coding::identity && !object->coded_etag.empty()
-                          ? object->wire_coded_not_modified
-                          : object->wire_not_modified;
+            a.start = {};
+            object->append_not_modified(a.dynamic, a.coding != http::coding::identity);
             break;
         case cache::precondition::failed:
             a.status = 412;

@@ -193,6 +193,21 @@ void fields::shrink() {
     slots_.swap(tight.slots_);
 }
 
+void fields::live_in(std::string text, std::size_t at) {
+    constexpr std::size_t colon = 2, line_end = 2;
+    for (slot& s : slots_) {
+        assert(text.compare(at, s.name_size, arena_, s.name_at, s.name_size) == 0);
+        s.name_at = static_cast<std::uint32_t>(at);
+        const std::size_t value_at = at + s.name_size + colon;
+        assert(text.compare(value_at, s.value_size, arena_, s.value_at, s.value_size) == 0);
+        s.value_at = static_cast<std::uint32_t>(value_at);
+        at = value_at + s.value_size + line_end;
+    }
+    text.shrink_to_fit();
+    arena_.swap(text);
+    slots_.shrink_to_fit();
+}
+
 // `name` and `value` may be views into this very arena (set(a, get(b))): when it has to grow, the old one lives on
 // until both are copied.
 void fields::push(field_id id, std::string_view name, std::string_view value) {

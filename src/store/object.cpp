@@ -1,6 +1,7 @@
 #include "etagere/cache/compression.hpp"
 #include "etagere/cache/decisions.hpp"
 #include "etagere/cache/ranges.hpp"
+#include "etagere/http/field_policy.hpp"
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/store/store.hpp"
 
@@ -26,15 +27,21 @@ coded_form make_form(const cache::stored_response& response, http::coding how, s
     return made;
 }
 
-/// The fields of a 304, in the order of the 200.
-http::fields not_modified_fields(const http::fields& header) {
-    http::fields part;
-    const bool has_etag = header.has(http::field_id::etag);
-    for (const auto field : header) {
-        if (cache::belongs_in_not_modified(field, has_etag)) std::ignore = part.add(field.name, field.value);
+/// Writes the head that does not change between clients, and lets the fields live in it.
+void write_wire_full(cache::stored_response& r) {
+    for (std::size_t i = 0; i < r.header.size();) {  // what is never sent is not in the text either
+        const http::field_id id = r.header[i].id;
+        if (http::is_codec_owned(id)) {
+            r.header.erase(id);
+        } else {
+            ++i;
+        }
     }
-    part.append(http::field_id::via, via);
-    return part;
+    std::string text;
+    http::h1::write_response_start(text, r.status, http::status_phrase(r.status), {});
+    const std::size_t fields_at = text.size();
+    text = wire_head(r.status, complete_header(r, r.header));
+    r.header.live_in(std::move(text), fields_at);
 }
 
 /// Adds the forms of `from` that `to` lacks. A 304 can have forbidden them meanwhile.
@@ -59,24 +66,32 @@ http::fields complete_header(const cache::stored_response& of, http::fields head
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity) {
     auto made = std::make_shared<object>();
     made->response = std::move(response);
-    made->response.header.shrink();
     made->response.selecting.shrink_to_fit();
     if (body) made->response.body_size = body->size();  // the head of a chunked answer did not know
     made->body = std::move(body);
     made->keep_until = keep_until;
     made->entity = std::move(entity);
-
-    made->wire_full = wire_head(made->response.status, complete_header(made->response, made->response.header));
-
-    http::fields part = not_modified_fields(made->response.header);
-    made->wire_not_modified = wire_head(304, part);
+    write_wire_full(made->response);
     if (std::string weak = cache::weak_form(made->response.etag);
         made->response.codable && weak != made->response.etag) {
-        part.set(http::field_id::etag, weak);
-        made->wire_coded_not_modified = wire_head(304, part);
         made->coded_etag = std::move(weak);
     }
     return made;
+}
+
+void object::append_not_modified(std::string& out, bool coded) const {
+    http::h1::write_response_start(out, 304, http::status_phrase(304), {});
+    const bool has_etag = response.header.has(http::field_id::etag);
+    for (const http::fields::entry field : response.header) {
+        if (!cache::belongs_in_not_modified(field, has_etag)) continue;
+        if (coded && field.id == http::field_id::etag && !coded_etag.empty()) {
+            out.append("ETag: ").append(coded_etag).append("\r\n");
+        } else {
+            constexpr std::size_t colon = 2, line_end = 2;
+            out.append(field.name.data(), field.name.size() + colon + field.value.size() + line_end);
+        }
+    }
+    out.append("Via: ").append(via).append("\r\n");
 }
 
 object_ptr with_bytes_of(object_ptr head, const object& whole) {

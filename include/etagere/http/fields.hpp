@@ -69,6 +69,11 @@ public:
     std::size_t memory() const noexcept;
     /// Releases spare capacity; for fields that are about to live long.
     void shrink();
+    /// For fields that are sent as they lie: `text` has them from `at` on, in their order, as http::h1 writes them, and
+    /// takes the place of the arena. Changing them later is allowed, and leaves octets() without meaning.
+    void live_in(std::string text, std::size_t at);
+    /// All of the arena: the text of live_in().
+    std::string_view octets() const noexcept { return arena_; }
 
 private:
     struct slot {

@@ -41,7 +41,7 @@ private:
 struct coded_form {
     http::coding how = http::coding::gzip;
     shared_bytes body;      // null: this body does not get smaller, or there is no room for a second form
-    std::string wire_full;  // as object::wire_full, with the fields of the coded form; "" without a body
+    std::string wire_full;  // as object::wire_full(), with the fields of the coded form; "" without a body
 };
 
 /// One stored response ready to be sent: head, body, and the wire bytes that do not change between clients.
@@ -51,16 +51,17 @@ struct object {
     shared_bytes body;       // null: not loaded (only the meta record was read); load_body() brings it
     std::string entity;      // name of the entity record in a remote store, "" where there is none
     wall_time keep_until{};  // after that the store may forget it
-    /// "HTTP/1.1 200 OK" … without framing, Age, Cache-Status, Connection and the empty line; see http::h1.
-    std::string wire_full;
-    /// The same for "304 Not Modified".
-    std::string wire_not_modified;
-    purge_note looked_at;  // purge_table's
+    purge_note looked_at;    // purge_table's
     /// For clients that get coded forms, where their tag is another one (cache/compression.hpp); else "".
     std::string coded_etag;
-    std::string wire_coded_not_modified;
     std::vector<coded_form> forms;  // as many as were asked for so far
 
+    /// "HTTP/1.1 200 OK" … without framing, Age, Cache-Status, Connection and the empty line; see http::h1. The fields
+    /// of `response` live in it: a head is kept once.
+    std::string_view wire_full() const noexcept { return response.header.octets(); }
+    /// Appends the same for "304 Not Modified", with the fields that belong there (RFC 9110 §15.4.5). `coded`: for a
+    /// client that gets a coded form.
+    void append_not_modified(std::string& out, bool coded) const;
     const coded_form* form(http::coding how) const noexcept {
         for (const coded_form& f : forms) {
             if (f.how == how) return &f;
@@ -71,7 +72,7 @@ struct object {
 using object_ptr = std::shared_ptr<const object>;
 /// `header` with what every client gets besides: Via, and Accept-Ranges where ranges of `of` can be asked for.
 http::fields complete_header(const cache::stored_response& of, http::fields header);
-/// Fills the wire heads (complete_header()) and returns the immutable object. Where a head is freshened whose body was
+/// Writes the wire head (complete_header()) and returns the immutable object. Where a head is freshened whose body was
 /// never loaded, pass its `entity` on.
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until,
                        std::string entity = {});

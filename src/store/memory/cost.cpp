@@ -11,10 +11,9 @@ std::size_t body_cost(const std::string& body) noexcept {
 }
 
 std::size_t cost(const object& o) noexcept {
-    std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.wire_full) +
-                        heap_cost(o.wire_not_modified) + heap_cost(o.response.etag) + heap_cost(o.coded_etag) +
-                        heap_cost(o.wire_coded_not_modified);
-    // The header's two blocks: octets and slots.
+    std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) +
+                        heap_cost(o.coded_etag);
+    // The header's two blocks: the wire head, in which its octets are, and slots.
     total += block_cost(o.response.header.memory()) + block_cost(1);
     total += block_cost(o.response.tags.capacity() * sizeof(cache::group_id));
     const auto& selecting = o.response.selecting;

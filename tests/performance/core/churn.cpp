@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <malloc.h>
 #include <random>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/core.h>
-#include <malloc.h>
-#include <unistd.h>
 
 namespace etagere::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double most_resident = 1.15;       // of the budget
-constexpr std::size_t most_overhead = 400;   // bytes of an entry beyond fields and body
+constexpr double most_resident = 1.15;      // of the budget
+constexpr std::size_t most_overhead = 400;  // bytes of an entry beyond fields and body
 
 constexpr moment now{wall_time(1'800'000'000s), steady_time(1h)};
 
@@ -103,10 +103,11 @@ int run(std::uint64_t inserts, std::uint64_t budget) {
     const auto totals = kept->memory_totals();
     const std::size_t resident = resident_bytes() - at_rest;
     const double ratio = static_cast<double>(resident) / static_cast<double>(budget);
-    fmt::print("{{\"inserts\":{},\"budget\":{},\"accounted\":{},\"heap\":{},\"resident\":{},\"ratio\":{:.3f},"
-               "\"entries\":{},\"ns_per_insert\":{:.0f},\"overhead\":{:.0f}}}\n",
-               inserts, budget, totals.bytes, heap_bytes(), resident, ratio, totals.entries,
-               took.count() / static_cast<double>(inserts), beyond);
+    fmt::print(
+        "{{\"inserts\":{},\"budget\":{},\"accounted\":{},\"heap\":{},\"resident\":{},\"ratio\":{:.3f},"
+        "\"entries\":{},\"ns_per_insert\":{:.0f},\"overhead\":{:.0f}}}\n",
+        inserts, budget, totals.bytes, heap_bytes(), resident, ratio, totals.entries,
+        took.count() / static_cast<double>(inserts), beyond);
     return ratio <= most_resident && beyond <= most_overhead ? 0 : 1;
 }
 

@@ -44,6 +44,12 @@ inline object_ptr make(const recipe& r) {
     return make_object(std::move(s), share(r.body), r.when.wall + r.keep);
 }
 
+inline std::string not_modified(const object& o, bool coded = false) {
+    std::string out;
+    o.append_not_modified(out, coded);
+    return out;
+}
+
 /// Anything a response may be, from a seed.
 inline cache::stored_response random_response(std::mt19937& random) {
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };

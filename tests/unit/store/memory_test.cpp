@@ -43,6 +43,7 @@ namespace {
 
 using testing::at;
 using testing::make;
+using testing::not_modified;
 
 std::string key_of(std::size_t i) {
     return "v1:shop:http:localhost:3000:/api/products?page=" + std::to_string(i);
@@ -156,7 +157,7 @@ TEST(MemoryReaders, PinWhatTheyRead) {
     for (std::size_t i = 0; i < 200; ++i) s->put(key_of(i), make({.body = std::string(4000, 'b')}), 32, at());
     s.reset();
     EXPECT_EQ(*held.set->variants.front()->body, std::string(4000, 'k'));
-    EXPECT_TRUE(held.set->variants.front()->wire_full.starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(held.set->variants.front()->wire_full().starts_with("HTTP/1.1 200 "));
 }
 
 TEST(MemoryPeek, AllocatesNothing) {
@@ -261,14 +262,13 @@ TEST(MakeObject, WireHeadsCarryViaAndTheNotModifiedFields) {
     ASSERT_TRUE(r.header.add("Via", "1.1 inner"));
     r.index();
     const object_ptr o = make_object(r, share("hello"), at().wall);
-    EXPECT_TRUE(o->wire_full.starts_with("HTTP/1.1 200 OK\r\n")) << o->wire_full;
-    EXPECT_NE(o->wire_full.find("Content-Type: text/plain\r\n"), std::string::npos);
+    EXPECT_TRUE(o->wire_full().starts_with("HTTP/1.1 200 OK\r\n")) << o->wire_full();
+    EXPECT_NE(o->wire_full().find("Content-Type: text/plain\r\n"), std::string::npos);
     // RFC 9110 §7.6.3: ours comes after those of inner hops.
-    EXPECT_TRUE(o->wire_full.ends_with("Via: 1.1 inner\r\nAccept-Ranges: bytes\r\nVia: 1.1 etagere\r\n"))
-        << o->wire_full;
+    EXPECT_TRUE(o->wire_full().ends_with("Via: 1.1 inner\r\nAccept-Ranges: bytes\r\nVia: 1.1 etagere\r\n"))
+        << o->wire_full();
     // RFC 9110 §15.4.5.
-    EXPECT_EQ(o->wire_not_modified,
-              "HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\nVary: Accept\r\nVia: 1.1 etagere\r\n");
+    EXPECT_EQ(not_modified(*o), "HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\nVary: Accept\r\nVia: 1.1 etagere\r\n");
     EXPECT_EQ(o->response.body_size, 5U);
 }
 
