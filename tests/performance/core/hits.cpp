@@ -10,9 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace etagere::bench {
 namespace {
 
@@ -136,8 +133,7 @@ void hit_varied(benchmark::State& state) {
 }
 BENCHMARK(hit_varied)->Arg(1)->Arg(20);
 
-/// With the connection and its coroutines, over a pair of sockets: the time is mostly the kernel's, and Asio allocates
-/// frames beyond those that it recycles.
+/// With the connection and its coroutines, over a pair of sockets: the time is mostly the kernel's.
 void hit_on_a_connection(benchmark::State& state, std::string_view more) {
     stage s;
     const std::string request = head("GET", path, browser_fields, more);
@@ -148,13 +144,12 @@ void hit_on_a_connection(benchmark::State& state, std::string_view more) {
     net::stream_socket socket(s.worker().executor());
     socket.assign(net::asio::generic::stream_protocol(AF_UNIX, 0), pair[1]);
     auto options = std::make_shared<net::connection_options>();
-    net::asio::co_spawn(s.worker().executor(),
-                        net::run_h1_connection(s.worker(), std::move(socket), options,
-                                               {.address = "unix", .listener = "ingress"}, s.proxy(), registry),
-                        net::asio::detached);
+    net::spawn(s.worker().executor(),
+               net::run_h1_connection(s.worker(), std::move(socket), options,
+                                      {.address = "unix", .listener = "ingress"}, s.proxy(), registry));
     std::array<char, 8192> got{};
     const char* problem = nullptr;
-    measure(state, may_allocate::yes, [&] {
+    measure(state, [&] {
         if (::send(pair[0], request.data(), request.size(), MSG_NOSIGNAL) < 0) problem = "cannot send";
         ssize_t n = 0;
         while (problem == nullptr && (n = ::recv(pair[0], got.data(), got.size(), MSG_DONTWAIT)) < 0) {
