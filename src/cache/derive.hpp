@@ -6,6 +6,8 @@
 
 namespace etagere::cache {
 
+/// The part of derive_from() that says whether it may be kept at all: its directives.
+void derive_directives(stored_response& into, const http::fields& header);
 /// Fills the derived block of `into` from `header`, which need not be `into.header`: a response can be judged before
 /// anything is copied. Needs status, response_time and control.
 void derive_from(stored_response& into, const http::fields& header);

@@ -25,9 +25,10 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view start) no
 bool is_stream(const http::fields& header) noexcept {
     const std::string_view type = header.get(field_id::content_type);
     const std::string_view essence = http::trim(type.substr(0, type.find(';')));
-    if (std::ranges::any_of(stream_types, [essence](std::string_view t) { return http::iequals(essence, t); })) {
-        return true;
-    }
+    const auto is_essence = [essence](std::string_view t) {
+        return t.size() == essence.size() && http::iequals(essence, t);
+    };
+    if (std::ranges::any_of(stream_types, is_essence)) return true;
     // application/grpc+proto, application/grpc-web+json, …
     if (starts_with_ignoring_case(essence, "application/grpc+") ||
         starts_with_ignoring_case(essence, "application/grpc-")) {

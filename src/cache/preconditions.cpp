@@ -25,6 +25,11 @@ bool ends_in_cache_control(std::string_view name) noexcept {
 
 }  // namespace
 
+bool has_precondition(const http::fields& request) noexcept {
+    return request.has(field_id::if_none_match) || request.has(field_id::if_modified_since) ||
+           request.has(field_id::if_match) || request.has(field_id::if_unmodified_since);
+}
+
 // RFC 9110 §13.2.2, step by step.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
@@ -32,6 +37,7 @@ precondition evaluate_preconditions(const http::request_head& request, int statu
     // §13.2.1; a Range is looked at afterwards (§13.2.2), so a 206 is what would be a 200.
     if (status != 200 && status != 206) return precondition::proceed;
     const http::fields& header = request.header;
+    if (!has_precondition(header)) return precondition::proceed;
     const bool retrieves = request.verb == http::method::get || request.verb == http::method::head;
     const auto tag = http::parse_entity_tag(etag);
 

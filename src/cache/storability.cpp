@@ -128,7 +128,7 @@ storability judge_storability(const http::request_head& request, const http::res
     facts.status = response.status;
     facts.request_time = facts.response_time = now;
     facts.control = governing_field(response.header, rules.targeted);
-    derive_from(facts, response.header);
+    derive_directives(facts, response.header);
     const response_directives& d = facts.directives;
 
     if (d.no_store) return refuse(d.must_understand ? reason::nostore_status : reason::nostore_no_store);
@@ -140,6 +140,7 @@ storability judge_storability(const http::request_head& request, const http::res
     if (const reason why = judge_ownership(request, response, rules, d, facts.always_validate); why != reason::none) {
         return refuse(why);
     }
+    derive_from(facts, response.header);
     if (const reason why = judge_usefulness(facts, rules); why != reason::none) return refuse(why);
     return {.store = true,
             .always_validate = facts.always_validate,

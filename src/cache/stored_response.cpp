@@ -17,14 +17,18 @@ namespace etagere::cache {
 
 using http::field_id;
 
+void derive_directives(stored_response& into, const http::fields& header) {
+    into.directives = parse_response_directives(header, into.control);
+    // RFC 9111 §5.2.2.3: where the status is understood no-store does not count, where it is not nothing is stored.
+    if (into.directives.must_understand) into.directives.no_store = !is_understood(into.status);
+}
+
 void derive_from(stored_response& into, const http::fields& header) {
     const auto date_in = [&](field_id id) -> std::optional<wall_seconds> {
         const auto text = header.find(id);
         return text ? http::parse_date(*text, into.response_time) : std::nullopt;
     };
-    into.directives = parse_response_directives(header, into.control);
-    // RFC 9111 §5.2.2.3: where the status is understood no-store does not count, where it is not nothing is stored.
-    if (into.directives.must_understand) into.directives.no_store = !is_understood(into.status);
+    derive_directives(into, header);
     into.date = date_in(field_id::date);
     into.last_modified = date_in(field_id::last_modified);
     // RFC 9111 §5.3: what is no date, "0" above all, is in the past. §4.2.1: so are two of them.

@@ -42,7 +42,7 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
     if (!bytes || bytes->size() != judged.range.size()) co_return false;
     store::object_ptr held = chosen_;
     if (!held->body) {
-        auto [loaded] = co_await state_.reads().bodies.ask(kept(), key_, held);
+        auto [loaded] = co_await state_.reads().bodies.ask(kept(), key(), held);
         if (!loaded) co_return false;
         held = std::move(*loaded);
     }
@@ -55,7 +55,7 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
     const store::object_ptr object = store::make_object(std::move(both.response), share(std::move(both.body)), until);
     const cache::purged purge = purge_of(*object).how;
     if (purge == cache::purged::hard) co_return false;  // meanwhile; what was here is not to be used any more
-    const bool current = purge == cache::purged::no && !state_.collapse().invalidated_since(key_, asked.steady);
+    const bool current = purge == cache::purged::no && !state_.collapse().invalidated_since(key(), asked.steady);
     const std::string keep_under = key_to_keep(*runtime_->searches, *route_, request_, object->response.header);
     if (current) kept().put(keep_under, object, rules().max_variants, state_.on().now());
     record_.stored = current;
@@ -70,7 +70,7 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
 /// What the store has now for this request, with its body; null without. Another request may have brought more of it
 /// since this one looked.
 net::task<store::object_ptr> exchange::stored_now() {
-    store::found found = kept().peek(key_, state_.on().now());
+    store::found found = kept().peek(key(), state_.on().now());
     if (rule_) restrict_to(found, *rule_);
     store::object_ptr now = chosen_;
     if (found.set) {
@@ -80,7 +80,7 @@ net::task<store::object_ptr> exchange::stored_now() {
         if (at >= 0) now = found.set->variants[static_cast<std::size_t>(at)];
     }
     if (!now || now->body || !now->response.is_partial()) co_return now;
-    auto [loaded] = co_await state_.reads().bodies.ask(kept(), key_, now);
+    auto [loaded] = co_await state_.reads().bodies.ask(kept(), key(), now);
     if (!loaded) co_return nullptr;
     co_return std::move(*loaded);
 }

@@ -57,7 +57,7 @@ net::task<shared_bytes> encode(net::worker& on, http::coding how, shared_bytes b
 net::task<coded_object> with_coding(worker_state& state, store::store& kept, const std::string& key,
                                     store::object_ptr object, http::coding how) {
     coded_object out{.object = object};
-    const collapse_table::joined joined = state.collapse().join(flight_key(object->body, how), state.on().now().steady);
+    const collapse_table::joined joined = state.collapse().join(flight_key(object->body, how), state.on().steady_now());
     if (joined.with && !joined.leads) {
         const std::optional<outcome> result = co_await collapse_table::wait(joined.with, state.on(), patience);
         const bool made = result && result->how == outcome::kind::published;

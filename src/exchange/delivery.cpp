@@ -20,43 +20,41 @@ constexpr std::uint64_t most_dropped = std::uint64_t{256} * 1024;
 }  // namespace
 
 delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep)
-    : delivery(of, call, asked, keep, {&of.request_, of.route_, of.flight_key()}) {}
+    : delivery(of, call, asked, keep, {&of.request_, of.route_, &of.flight_key()}) {}
 
 delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping keep, subject about)
     : of_(of),
       call_(call),
-      head_(call.head()),
+      head_(call.take_head()),
       asked_(asked),
       received_(of.state_.on().now().wall),
       keep_(keep),
-      about_(std::move(about)),
-      release_done_(of.state_.on().io()),
+      about_(about),
       held_too_long_(of.state_.on().deadlines(), [this] {
           if (released_ || releasing_) return;
           releasing_ = true;
+          release_done_.emplace(of_.state_.on().io(), steady_time::max());
           net::spawn(of_.state_.on().executor(), release(), [this](const std::exception_ptr&) {
               releasing_ = false;
-              release_done_.cancel();
+              release_done_->cancel();
           });
-      }) {
-    complete_response(head_, received_);
-    release_done_.expires_at(steady_time::max());
-}
+      }) {}
 
 net::task<void> delivery::run() {
     judge();
+    complete_response(head_, received_);
     choose_coding();
     of_.record_.status = head_.status;
     tell_etag(head_.header.get(field_id::etag));
     if (hold()) {
-        held_too_long_.arm(of_.state_.on().now().steady + rules().etag_max_hold);
+        held_too_long_.arm(of_.state_.on().steady_now() + rules().etag_max_hold);
     } else {
         co_await release();
     }
     const bool whole = co_await relay();
     held_too_long_.disarm();
     // A release that was started by the clock uses this object: it has to end before anything else happens to it.
-    while (releasing_) (void)co_await release_done_.async_wait(net::use_task);
+    while (releasing_) (void)co_await release_done_->async_wait(net::use_task);
     if (whole) co_await complete();
 }
 
@@ -69,12 +67,13 @@ void delivery::judge() {
         return;
     }
     if (of_.part_ && head_.status == 206) {
-        part_ = cache::judge_part(of_.request_, call_.head(), rules(), received_);
+        part_ = cache::judge_part(of_.request_, head_, rules(), received_);
         judged_ = part_->may;
     } else {
-        judged_ = cache::judge_storability(*about_.request, call_.head(), rules(), received_);
+        judged_ = cache::judge_storability(*about_.request, head_, rules(), received_);
     }
     storing_ = judged_.store;
+    if (storing_) came_ = head_;
     if (keep_ == keeping::for_get) return;  // an unsafe request's record says what it did: invalidated
     // RFC 9110 §14.3: from the store, ranges can be had.
     const bool offers_ranges = storing_ && head_.status == 200 && cache::may_be_cut(head_.status, head_.header);
@@ -102,7 +101,8 @@ void delivery::give_up_storing(reason why) {
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
     if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(of_.join_key_, of_.state_.on().now().steady, rules().hit_for_miss, why);
+        of_.state_.collapse().remember_not_kept(*of_.join_key_, of_.state_.on().steady_now(), rules().hit_for_miss,
+                                                why);
     }
 }
 
@@ -121,7 +121,7 @@ net::task<bool> delivery::relay() {
             co_return true;
         }
         const result<std::string_view> piece = co_await call_.read();
-        while (releasing_) (void)co_await release_done_.async_wait(net::use_task);
+        while (releasing_) (void)co_await release_done_->async_wait(net::use_task);
         if (!piece) {
             co_await broken(piece.error());
             co_return false;
@@ -160,7 +160,7 @@ void delivery::tell_etag(std::string_view etag) {
 
 void delivery::first_byte() noexcept {
     of_.record_.ttfb_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(of_.state_.on().now().steady - of_.t_.started().steady)
+        std::chrono::duration_cast<std::chrono::microseconds>(of_.state_.on().steady_now() - of_.t_.started().steady)
             .count());
 }
 
@@ -175,6 +175,7 @@ void delivery::add_cache_status() {
 
 cache::precondition delivery::condition() const noexcept {
     if (keep_ == keeping::no || keep_ == keeping::for_get) return cache::precondition::proceed;
+    if (!cache::has_precondition(of_.request_.header)) return cache::precondition::proceed;
     const std::string etag(head_.header.get(field_id::etag));
     const auto modified = http::parse_date(head_.header.get(field_id::last_modified), received_);
     return cache::evaluate_preconditions(of_.request_, head_.status, etag, modified, rules(), received_);
@@ -286,18 +287,18 @@ net::task<void> delivery::complete() {
 
 net::task<store::object_ptr> delivery::publish(shared_bytes body) {
     storing_ = false;
-    const answer_to_keep answer{about_.request,          &call_.head(), std::move(body), own_etag_,
-                                judged_.always_validate, asked_,        received_,       of_.asked_under_};
+    const answer_to_keep answer{about_.request,          &came_, std::move(body), own_etag_,
+                                judged_.always_validate, asked_, received_,       of_.asked_under_};
     store::object_ptr object;
     if (!part_) {
-        object = keep(of_.state_, *of_.runtime_, *about_.route, about_.key, answer);
+        object = keep(of_.state_, *of_.runtime_, *about_.route, *about_.key, answer);
     } else {
         const store::object_ptr held = co_await of_.stored_now();
-        object = keep_part(of_.state_, *of_.runtime_, *about_.route, about_.key, answer, *part_, held, of_.key_);
+        object = keep_part(of_.state_, *of_.runtime_, *about_.route, *about_.key, answer, *part_, held, of_.key());
     }
     // What arrived older than its lifetime, and cannot be asked about, is forgotten at once.
     of_.record_.stored = object && object->keep_until > received_ && !of_.store_failed_;
-    of_.record_.ignored = of_.record_.stored && call_.head().header.has(field_id::set_cookie) &&
+    of_.record_.ignored = of_.record_.stored && came_.header.has(field_id::set_cookie) &&
                           !object->response.header.has(field_id::set_cookie);
     if (object && judged_.shareable) {
         of_.lead_.finish({outcome::kind::published, object, of_.record_.why, {}});
@@ -328,7 +329,7 @@ net::task<result<void>> delivery::send(std::string_view piece) {
 net::task<shared_bytes> delivery::coded(store::object_ptr object, shared_bytes body) {
     shared_bytes made;
     if (object) {
-        const coded_object kept = co_await with_coding(of_.state_, of_.kept(), of_.key_, object, coding_);
+        const coded_object kept = co_await with_coding(of_.state_, of_.kept(), of_.key(), object, coding_);
         of_.record_.encoded_bytes = kept.encoded;
         const store::coded_form* const form = kept.object->form(coding_);
         if (form != nullptr) made = form->body;
@@ -363,7 +364,7 @@ net::task<void> delivery::send_whole() {
         co_return;
     }
     if (coding_ != http::coding::identity) body = co_await coded(object, body);
-    if (call_.head().body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
+    if (head_.body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
     std::string assembled;
     const std::string_view content = cut(head_, wanted(body->size()), *body, assembled, of_.state_.new_request_id());
     of_.record_.status = head_.status;

@@ -21,11 +21,11 @@ public:
         for_get,      // the answer to a POST that is one to later GETs too
         no,           // relayed only
     };
-    /// Whose answer is kept: that request's, under that route and key. Request and route outlive the delivery.
+    /// Whose answer is kept: that request's, under that route and key. All three outlive the delivery.
     struct subject {
         const http::request_head* request = nullptr;
         const routing::route* route = nullptr;
-        std::string key;
+        const std::string* key = nullptr;
     };
 
     delivery(exchange& of, upstream::call& call, moment asked, keeping keep);
@@ -62,6 +62,7 @@ private:
     exchange& of_;
     upstream::call& call_;
     http::response_head head_;  // as it goes to the client
+    http::response_head came_;  // as the origin sent it, where it may be kept
     moment asked_;
     wall_time received_;
     keeping keep_;
@@ -80,9 +81,9 @@ private:
     std::string bytes_;                    // held, and kept for the store
     std::uint64_t dropped_ = 0;            // read without anybody wanting it
     std::string own_etag_;
-    http::coding coding_ = http::coding::identity;  // of ours, that this client gets, if the body is worth it
-    std::optional<coded_stream> stream_;            // a body that is being coded as it comes
-    net::steady_timer release_done_;
+    http::coding coding_ = http::coding::identity;   // of ours, that this client gets, if the body is worth it
+    std::optional<coded_stream> stream_;             // a body that is being coded as it comes
+    std::optional<net::steady_timer> release_done_;  // while releasing_
     net::deadline held_too_long_;
 };
 

@@ -8,6 +8,7 @@
 #include "searching.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace etagere::exchange {
 
@@ -17,41 +18,59 @@ constexpr int most_rounds = 4;  // look-ups of one request: leaders may die, but
 
 }  // namespace
 
-own_business answered_here(const http::request_head& request, const routing::table& table) noexcept {
+own_business answered_here(const http::request_head& request, const routing::route* route) noexcept {
     // RFC 9110 §9.3.8 would echo cookies and credentials to whoever asks; refusing is allowed.
     if (request.verb == http::method::trace) return own_business::trace;
     const bool for_us = request.verb == http::method::options &&
                         (request.target == "*" || request.header.get(http::field_id::max_forwards) == "0");
     if (for_us) return own_business::options;
-    return table.match(request) == nullptr ? own_business::no_route : own_business::none;
+    return route == nullptr ? own_business::no_route : own_business::none;
 }
 
 exchange::exchange(worker_state& state, role as, net::transaction& t)
-    : state_(state), role_(as), t_(t), request_(t.request()), runtime_(state.current()) {}
+    : state_(state),
+      role_(as),
+      looked_at_(std::exchange(state.looked_at, {})),
+      t_(t),
+      request_(t.request()),
+      runtime_(state.current()) {
+    if (looked_at_.request != &t) looked_at_ = {};
+}
 
 net::task<void> exchange::run() {
     const std::string_view believed = believed_request_id(request_, t_.peer(), role_);
     request_id_ = believed.empty() ? state_.new_request_id() : std::string(believed);
     record_.request_id = request_id_;
 
+    if (looked_at_.request != nullptr) {  // try_now() found that it is cacheable
+        take_route(*looked_at_.route);
+        exact_key_ = state_.key;
+        co_await cached();
+        co_return;
+    }
     const routing::table& table = role_ == role::ingress ? runtime_->routes.ingress : runtime_->routes.egress;
-    switch (answered_here(request_, table)) {
+    const routing::route* const route = table.match(request_);
+    switch (answered_here(request_, route)) {
         case own_business::trace: co_await send_local(405, "TRACE is not served\n", reason::refused); co_return;
         case own_business::options: co_await options_for_us(); co_return;
         case own_business::no_route: co_await send_local(404, "no route matches\n", reason::refused); co_return;
         case own_business::none: break;
     }
-    route_ = table.match(request_);
-    record_.route = route_->name;
-    record_.route_index = runtime_->labels[route_->index];
-
+    take_route(*route);
     const cache::request_decision klass = cache::classify(request_, rules());
     record_.why = klass.why;
     if (klass.what == cache::request_class::cacheable) {
+        cache::make_key(exact_key_, route_->name, request_, rules(), crypto::sha256_hex);
         co_await cached();
     } else {
         co_await pass();
     }
+}
+
+void exchange::take_route(const routing::route& route) {
+    route_ = &route;
+    record_.route = route.name;
+    record_.route_index = runtime_->labels[route.index];
 }
 
 net::task<void> exchange::options_for_us() {
@@ -67,15 +86,18 @@ net::task<void> exchange::options_for_us() {
 // ------------------------------------------------------------------------------------------------ the cached way
 
 net::task<void> exchange::cached() {
-    cache::make_key(exact_key_, route_->name, request_, rules(), crypto::sha256_hex);
     for (int round = 0; round < most_rounds; ++round) {
+        now_ = round == 0 ? t_.started() : state_.on().now();
         co_await look_up();
         decide();
         next then = co_await from_store();
         if (then == next::done) co_return;
         // Who wants a part of what is not here does not wait for all of it, only for the same part.
-        join_key_ = flight_key();
-        if (const auto part = part_to_ask_for()) join_key_.append(1, '\0').append(http::to_string(*part));
+        join_key_ = &flight_key();
+        if (const auto part = part_to_ask_for()) {
+            part_key_.assign(flight_key()).append(1, '\0').append(http::to_string(*part));
+            join_key_ = &part_key_;
+        }
         then = co_await join_others();
         if (then == next::done) co_return;
         if (then == next::again) continue;
@@ -87,7 +109,7 @@ net::task<void> exchange::cached() {
 }
 
 net::task<void> exchange::look_up() {
-    const moment now = state_.on().now();
+    const steady_time begun = now_.steady;
     const search_rule rule = known_rule(*runtime_->searches, *route_, request_);
     if (!look_here(exact_key_, nullptr) && rule) {
         make_search_key(search_key_, *route_, request_, *rule);
@@ -96,14 +118,13 @@ net::task<void> exchange::look_up() {
     // Memory answers for itself when it can; a miss, or a body that is not here, asks the next level.
     const bool settled = chosen_ && (decision_.what == cache::reuse_action::serve || !kept().has_remote());
     if (!settled && kept().has_remote()) {
-        const std::string key = key_;
-        co_await look_further(key, rule_);
+        co_await look_further(key(), rule_);
         if (!chosen_ && rule_) {
             co_await look_further(exact_key_, nullptr);
             if (!chosen_) look_here(search_key_, rule);  // what will be asked for is for all equivalent requests
         }
         record_.store_us += static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - now.steady).count());
+            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().steady_now() - begun).count());
     }
     // It may have been stored by another process, or before a restart.
     if (!chosen_ || rule || !rules().no_vary_search) co_return;
@@ -114,14 +135,15 @@ net::task<void> exchange::look_up() {
 
 bool exchange::look_here(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
-    take(kept().peek(key_, state_.on().now()));
+    take(kept().peek(key, now_));
     decide();
     return found_.set != nullptr;
 }
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
-    auto [loaded] = co_await state_.reads().heads.ask(kept(), key_);
+    auto [loaded] = co_await state_.reads().heads.ask(kept(), key);
+    now_ = state_.on().now();
     store_failed_ = store_failed_ || !loaded;
     if (!loaded || !loaded->set) co_return;
     take(std::move(*loaded));
@@ -129,9 +151,9 @@ net::task<void> exchange::look_further(const std::string& key, search_rule rule)
 }
 
 void exchange::stand_for(const std::string& key, search_rule rule) {
-    key_ = key;
+    key_ = &key;
     rule_ = std::move(rule);
-    flight_key_ = rule_ ? search_flight(key_, *rule_) : key_;
+    if (rule_) search_flight_ = search_flight(key, *rule_);
 }
 
 void exchange::take(store::found found) {
@@ -146,7 +168,7 @@ void exchange::decide() {
     if (found_.set) {
         for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
     }
-    const wall_time now = state_.on().now().wall;
+    const wall_time now = now_.wall;
     const cache::choice made = cache::choose(state_.candidates, request_, rules(), now, crypto::sha256_hex);
     decision_ = made.decision;
     if (made.at >= 0) {
@@ -194,7 +216,7 @@ net::task<exchange::next> exchange::from_store() {
             co_return next::origin;
         }
         case serve_revalidate: {
-            refresh_in_background(state_, runtime_, *route_, key_, flight_key(), request_,
+            refresh_in_background(state_, runtime_, *route_, key(), flight_key(), request_,
                                   upstream_request(request_, t_.peer(), role_, request_id_), chosen_);
             const bool sent = co_await this->serve(chosen_, decision_.why, decision_.age, decision_.ttl);
             if (sent) co_return next::done;
@@ -216,10 +238,10 @@ net::task<exchange::next> exchange::from_store() {
 
 net::task<exchange::next> exchange::join_others() {
     if (!rules().collapse) {
-        alone_ = state_.collapse().not_kept(join_key_, state_.on().now().steady);
+        alone_ = state_.collapse().not_kept(*join_key_, now_.steady);
         co_return next::origin;
     }
-    const collapse_table::joined joined = state_.collapse().join(join_key_, state_.on().now().steady);
+    const collapse_table::joined joined = state_.collapse().join(*join_key_, now_.steady);
     if (!joined.with) {
         alone_ = true;
         co_return next::origin;
@@ -227,7 +249,7 @@ net::task<exchange::next> exchange::join_others() {
     if (joined.leads) {
         lead_ = leadership(state_.collapse(), joined.with);
         // Between our look-up and our taking the lead another flight may have landed.
-        const store::found fresh = kept().peek(key_, state_.on().now());
+        const store::found fresh = kept().peek(key(), now_);
         if (fresh.set && fresh.set != found_.set) {
             take(fresh);
             decide();

@@ -27,16 +27,20 @@ private:
     enum class next : std::uint8_t { done, again, origin };  // again: look up once more; origin: go and ask
 
     // exchange.cpp: the steps
+    void take_route(const routing::route& route);
     net::task<void> cached();
     net::task<void> look_up();
     /// What memory has under that key, for which the request stands from here on. False: nothing.
     bool look_here(const std::string& key, search_rule rule);
     net::task<void> look_further(const std::string& key, search_rule rule);
+    /// `key` is a member.
     void stand_for(const std::string& key, search_rule rule);
     void take(store::found found);
     void decide();
     /// Those who are equivalent by one rule fly together, apart from those who know of no rule.
-    const std::string& flight_key() const noexcept { return flight_key_; }
+    const std::string& flight_key() const noexcept { return rule_ ? search_flight_ : key(); }
+    /// Under which an answer is looked for: exact_key_, or that of the simplified target.
+    const std::string& key() const noexcept { return *key_; }
     cache::purge_state purge_of(const store::object& o) const;
     void forget_purged();
     net::task<next> from_store();
@@ -88,17 +92,19 @@ private:
 
     worker_state& state_;
     role role_;
+    worker_state::handed_on looked_at_;  // by try_now(), for this request
     net::transaction& t_;
     http::request_head& request_;
     std::shared_ptr<const runtime> runtime_;  // what this request started with, whatever is loaded meanwhile
     const routing::route* route_ = nullptr;
     std::string request_id_;
-    std::string key_;         // under which an answer is looked for: exact_key_, or that of the simplified target
-    std::string exact_key_;   // of the target as it came
-    search_rule rule_;        // what made the difference; null: nothing did
-    std::string search_key_;  // by the rule that is known for the path; "" without
-    std::string flight_key_;  // see flight_key()
-    std::string join_key_;    // with whom it shares a fetch: flight_key(), and the range where one is asked for
+    std::string exact_key_;                  // of the target as it came
+    const std::string* key_ = &exact_key_;   // see key()
+    search_rule rule_;                       // what made the difference; null: nothing did
+    std::string search_key_;                 // by the rule that is known for the path; "" without
+    std::string search_flight_;              // see flight_key()
+    std::string part_key_;                   // flight_key() and the range that is asked for
+    const std::string* join_key_ = nullptr;  // with whom it shares a fetch: flight_key() or part_key_
 
     store::found found_;
     store::object_ptr chosen_;  // the variant this request selects; null without
@@ -111,20 +117,20 @@ private:
     bool in_full_ = false;  // what is stored turned out to be of no use: ask for the whole, without a condition
     std::optional<http::range_request> part_;  // what the origin is asked for; without: the whole
 
+    moment now_{};  // of the steps up to the origin; who waited sets it anew
     observe::record record_;
-    std::string upstream_name_;
     std::string error_text_;
     std::string etag_out_;
 };
 
-/// What a request gets from étagère itself, before any route's policy counts.
+/// What a request gets from étagère itself, before any route's policy counts. `route`: its own; null without.
 enum class own_business : std::uint8_t {
     none,
     trace,     // 405
     options,   // 204
     no_route,  // 404
 };
-own_business answered_here(const http::request_head& request, const routing::table& table) noexcept;
+own_business answered_here(const http::request_head& request, const routing::route* route) noexcept;
 
 /// The whole body, at most so many octets (errc::store_too_large).
 net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t most);

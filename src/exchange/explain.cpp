@@ -120,7 +120,7 @@ std::optional<cache::explanation> own_answer(const account& a, const routing::ta
         e.status = a.refused_status;
         return e;
     }
-    switch (answered_here(a.request, table)) {
+    switch (answered_here(a.request, table.match(a.request))) {
         case own_business::trace: e.status = 405; return e;
         case own_business::options:
             e.klass = cache::request_class::unsafe;

@@ -25,8 +25,7 @@ bool is_server_error(int status) noexcept {  // RFC 5861 §4: the errors that st
 
 net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http::request_head head, bool with_body) {
     const std::shared_ptr<upstream::cluster> cluster = state_.cluster_for(*runtime_, route_->upstream);
-    upstream_name_ = cluster->settings().name;
-    record_.upstream = upstream_name_;
+    record_.upstream = config().upstreams[route_->upstream].name;
     if (rules().enabled) asked_under_ = kept().purges().mark();
     // What is stored is identity, and what is relayed gets a coding of ours (cache/compression.hpp).
     if (cache::codes_answers(rules())) head.header.set(http::field_id::accept_encoding, "identity");
@@ -148,7 +147,7 @@ net::task<bool> exchange::validated(const cache::tag_offer& offer, std::unique_p
             co_return sent;
         }
         // The news has no body: the next GET fetches it.
-        if (call->head().status == 200) kept().erase(key_, state_.on().now());
+        if (call->head().status == 200) kept().erase(key(), state_.on().now());
         lead_.finish({});
     }
     if (chosen_) record_.why = reason::revalidated_changed;
@@ -167,11 +166,11 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     const store::object_ptr object =
         store::with_bytes_of(store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), *chosen_);
     const bool kept_on = purge_of(*object).how == cache::purged::no &&
-                         keep_freshened(state_, *runtime_, *route_, key_, chosen_->response, object, asked);
+                         keep_freshened(state_, *runtime_, *route_, key(), chosen_->response, object, asked);
     record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
     record_.why = reason::revalidated;
     // A write ends the flights for its key, not those for parts of it: their followers may have come after it.
-    const bool current = !state_.collapse().invalidated_since(key_, asked.steady);
+    const bool current = !state_.collapse().invalidated_since(key(), asked.steady);
     lead_.finish(current && cache::may_answer_others(object->response, rules())
                      ? outcome{outcome::kind::published, object, reason::revalidated, {}}
                      : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
@@ -184,7 +183,7 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
         record_.freshened = false;
         in_full_ = true;
     } else if (rules().audit > 0) {
-        audit_in_background(state_, runtime_, *route_, key_, request_,
+        audit_in_background(state_, runtime_, *route_, key(), request_,
                             upstream_request(request_, t_.peer(), role_, request_id_), object);
     }
     co_return sent;
@@ -238,8 +237,8 @@ net::task<void> exchange::pass() {
     }
     // It invalidated what was there when it was asked, but is itself the news.
     asked_under_ = runtime_->stores[kept_by->store]->purges().mark();
-    const moment since{asked.wall, state_.on().now().steady};
-    delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, key});
+    const moment since{asked.wall, state_.on().steady_now()};
+    delivery d(*this, **call, since, delivery::keeping::for_get, {&as_get, kept_by, &key});
     co_await d.run();
 }
 

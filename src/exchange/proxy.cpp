@@ -23,10 +23,9 @@ std::string_view protocol_name(http::version v) noexcept {
 /// The part of a record that is the same for every way to an answer.
 void describe(observe::record& r, net::transaction& t, std::string_view method) {
     const http::request_head& q = t.request();
-    const moment now = t.on().now();
     r.at = t.started().wall;
     r.duration_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(now.steady - t.started().steady).count());
+        std::chrono::duration_cast<std::chrono::microseconds>(t.on().steady_now() - t.started().steady).count());
     r.listener = t.peer().listener;
     r.client_ip = t.peer().address;
     r.method = method;
@@ -46,6 +45,7 @@ void describe(observe::record& r, net::transaction& t, std::string_view method) 
 
 bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     const http::request_head& request = t.request();
+    state_.looked_at = {};
     if (request.verb != http::method::get && request.verb != http::method::head) return false;
     const runtime& now_running = *state_.current();
     const routing::route* const route =
@@ -55,6 +55,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     if (cache::classify(request, rules).what != cache::request_class::cacheable) return false;
 
     cache::make_key(state_.key, route->name, request, rules, crypto::sha256_hex);
+    state_.looked_at = {&t, route};
     const moment now = t.started();
     store::store& kept = *now_running.stores[route->store];
     store::found found = kept.peek(state_.key, now);
@@ -92,6 +93,7 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
         observe::append_cache_status(cache_status, r);
     }
     fill_from_object(a, chosen, planned, made.decision.age, cache_status, {});
+    state_.looked_at = {};
     return true;
 }
 

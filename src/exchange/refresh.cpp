@@ -25,7 +25,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     const cache::stored_response& stored = job.object->response;
     route_memory& memory = job.config->memories[job.route.index];
     const cache::tag_offer offer =
-        cache::make_offer(&stored, {}, nullptr, rules, crypto::sha256_hex, memory.form(job.state.on().now().steady));
+        cache::make_offer(&stored, {}, nullptr, rules, crypto::sha256_hex, memory.form(job.state.on().steady_now()));
     cache::write_offer(job.upstream.header, offer);
     job.upstream.verb = http::method::get;
     job.upstream.method_name = "GET";
@@ -46,7 +46,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     }
     const wall_time received = job.state.on().now().wall;
     const cache::offer_form form = cache::learn(offer, &stored, (*call)->head());
-    if (form != offer.form) memory.learned(form, job.state.on().now().steady);
+    if (form != offer.form) memory.learned(form, job.state.on().steady_now());
     const cache::validation verdict =
         offer.empty()
             ? cache::validation::changed
@@ -108,7 +108,7 @@ net::task<result<std::string>> read_whole(upstream::call& call, std::uint64_t mo
 void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> config, const routing::route& route,
                            const std::string& key, const std::string& flight_key, const http::request_head& request,
                            http::request_head upstream_head, store::object_ptr object) {
-    const collapse_table::joined joined = state.collapse().join(flight_key, state.on().now().steady);
+    const collapse_table::joined joined = state.collapse().join(flight_key, state.on().steady_now());
     if (!joined.leads) return;  // somebody is at it already
     auto job = std::make_unique<refresh_job>(
         refresh_job{state, std::move(config), route, key, request, std::move(upstream_head), std::move(object)});

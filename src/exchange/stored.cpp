@@ -11,15 +11,15 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     const stored_answer planned = plan(*object, request_, rules(), state_.on().now().wall, others);
     if (!planned.usable) co_return false;
     if (planned.needs_body) {
-        const steady_time before = state_.on().now().steady;
-        auto [whole] = co_await state_.reads().bodies.ask(kept(), key_, object);
+        const steady_time before = state_.on().steady_now();
+        auto [whole] = co_await state_.reads().bodies.ask(kept(), key(), object);
         record_.store_us += static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - before).count());
+            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().steady_now() - before).count());
         if (!whole) co_return false;
         object = std::move(*whole);
     }
     if (planned.needs_form && object->form(planned.coding) == nullptr) {
-        const coded_object coded = co_await with_coding(state_, kept(), key_, object, planned.coding);
+        const coded_object coded = co_await with_coding(state_, kept(), key(), object, planned.coding);
         object = coded.object;
         record_.encoded_bytes = coded.encoded;
     }
@@ -36,7 +36,7 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     fill_from_object(a, object, planned, age, cache_status, several ? state_.new_request_id() : std::string{});
     record_.status = a.status;
     record_.ttfb_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(state_.on().now().steady - t_.started().steady).count());
+        std::chrono::duration_cast<std::chrono::microseconds>(state_.on().steady_now() - t_.started().steady).count());
     const result<void> sent = co_await t_.answer(a);
     if (!sent) record_.error = error_name(sent.error());
     note_form(record_, *object, a);

@@ -22,13 +22,13 @@ cache::tag_offer exchange::make_offer() const {
         decision_.why == reason::miss_vary && !chosen_ && request_.verb != http::method::head;
     if (in_full_ || (!validates && !may_select_another) || (alone_ && !validates)) return {};
     return cache::make_offer(chosen_ ? &chosen_->response : nullptr, variants(), &request_, rules(), crypto::sha256_hex,
-                             memory().form(state_.on().now().steady));
+                             memory().form(state_.on().steady_now()));
 }
 
 cache::offer_verdict exchange::judge(const cache::tag_offer& offer, const http::response_head& answer) {
     const cache::stored_response* const chosen = chosen_ ? &chosen_->response : nullptr;
     const cache::offer_form form = cache::learn(offer, chosen, answer);
-    if (form != offer.form) memory().learned(form, state_.on().now().steady);
+    if (form != offer.form) memory().learned(form, state_.on().steady_now());
     return cache::judge_offer(offer, chosen, variants(), request_, answer, rules(), crypto::sha256_hex);
 }
 
@@ -48,7 +48,7 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
     cache::collect_tags(fresh, request_, rules());
     call.reset();  // the connection is free for others while this client is served
     if (!object->body) {
-        auto [whole] = co_await state_.reads().bodies.ask(kept(), key_, object);
+        auto [whole] = co_await state_.reads().bodies.ask(kept(), key(), object);
         if (!whole) {
             in_full_ = true;
             co_return false;
@@ -57,8 +57,8 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
     }
     const wall_time until = cache::keep_until(fresh, rules());
     object = store::make_object(std::move(fresh), object->body, until);
-    if (!state_.collapse().invalidated_since(key_, asked.steady) && purge_of(*object).how == cache::purged::no) {
-        kept().put(key_, object, rules().max_variants, state_.on().now());
+    if (!state_.collapse().invalidated_since(key(), asked.steady) && purge_of(*object).how == cache::purged::no) {
+        kept().put(key(), object, rules().max_variants, state_.on().now());
         record_.freshened = true;
     }
     lead_.finish(cache::may_answer_others(object->response, rules())
@@ -73,7 +73,7 @@ net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream
 /// RFC 9111 §4.3.4: the 304 updates nothing that is stored. It says, though, that what is stored is outdated: that is
 /// forgotten, so that the next request brings the whole, and not one 304 after the other leaves the cache as it is.
 net::task<void> exchange::pass_not_modified(upstream::call& call, moment asked) {
-    kept().erase(key_, state_.on().now());
+    kept().erase(key(), state_.on().now());
     record_.why = reason::revalidated_changed;
     record_.not_modified = true;
     lead_.finish({outcome::kind::not_shareable, {}, record_.why, {}});

@@ -125,7 +125,7 @@ task<bool> h1_connection::fill(std::size_t most) {
 }
 
 task<h1_connection::head_event> h1_connection::read_head() {
-    const steady_time now = on_.now().steady;
+    const steady_time now = on_.steady_now();
     bool timed_head = false;
     const auto arm = [&](milliseconds timeout, steady_time from) {
         if (timeout.count() > 0) {
@@ -151,7 +151,7 @@ task<h1_connection::head_event> h1_connection::read_head() {
                 break;
             }
             if (!timed_head) {
-                arm(options_->header_timeout, on_.now().steady);
+                arm(options_->header_timeout, on_.steady_now());
                 timed_head = true;
             }
         }
@@ -284,7 +284,7 @@ task<void> h1_connection::linger() {
     error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
     if (ec) co_return;
-    read_deadline_.arm(on_.now().steady + linger_time);
+    read_deadline_.arm(on_.steady_now() + linger_time);
     std::uint64_t dropped = 0;
     while (dropped < most_drained && !read_deadline_.expired()) {
         in_.consume(in_.data().size());

@@ -40,7 +40,7 @@ task<result<std::string_view>> h1_connection::read() {
         // The longest pause, and the average rate over the time that was spent waiting for the client (not for the
         // origin: back-pressure of ours is not the client's fault). Without the second, a byte every 29 s holds an
         // origin for ever.
-        const steady_time before = on_.now().steady;
+        const steady_time before = on_.steady_now();
         milliseconds patience = options_->body_timeout.count() > 0 ? options_->body_timeout : milliseconds::max() / 4;
         if (options_->min_body_rate > 0) {
             const auto earned =
@@ -53,7 +53,7 @@ task<result<std::string_view>> h1_connection::read() {
         body_reading_ = false;
         const bool late = read_deadline_.expired();
         read_deadline_.disarm();
-        body_waited_ += std::chrono::duration_cast<milliseconds>(on_.now().steady - before);
+        body_waited_ += std::chrono::duration_cast<milliseconds>(on_.steady_now() - before);
         if (!more) {
             body_failed_ = true;
             co_return fail(late ? errc::request_timeout : errc::client_closed);

@@ -66,7 +66,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
         std::size_t n = write_now(buffers, ec);
         if (!ec && n == 0) {
             if (timed && !armed) {
-                write_deadline_.arm(on_.now().steady + options_->write_timeout);
+                write_deadline_.arm(on_.steady_now() + options_->write_timeout);
                 armed = true;
             }
             auto [wait_ec] = co_await socket_.async_wait(asio::socket_base::wait_write, use_task);

@@ -16,7 +16,7 @@ struct pipe {
           done(w.io()),
           quiet(w.deadlines(), [this] { close(); }) {}
 
-    void touch() { quiet.arm(on.now().steady + idle); }
+    void touch() { quiet.arm(on.steady_now() + idle); }
     void close() {
         error_code ignored;
         client.close(ignored);

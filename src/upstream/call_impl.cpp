@@ -36,7 +36,7 @@ void name_endpoint(http::request_head& head, const endpoint_options& e) {
 
 call_impl::~call_impl() {
     if (!connection_) return;
-    if (decoder_.done() && !switched_ && upload_ && !upload_->running()) {
+    if (head_here_ && decoder_.done() && !switched_ && !sending()) {
         settle();
     } else {
         drop();
@@ -56,7 +56,14 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         if (!piece) co_return std::unexpected(piece.error());
         first = *piece;
     }
-    if (auto got = co_await obtain_connection(); !got) co_return got;
+    const auto here = pool_->locate_now();
+    if (here) {
+        to_ = *here;
+        connection_ = pool_->take(to_.endpoint);
+    }
+    if (!connection_) {
+        if (auto got = co_await wait_for_connection(here.has_value()); !got) co_return got;
+    }
 
     for (;;) {
         ++facts_.attempts;
@@ -74,26 +81,25 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         connection_->disconnect();
         if (const auto next = pool_->locate_now()) to_ = *next;
     }
+    head_here_ = true;
     if (switched_) co_return result<void>{};
     decoder_.start(head_.body);
     if (decoder_.done()) {
-        if (upload_->running()) co_await upload_->stop();
+        if (sending()) co_await upload_->stop();
         settle();
     }
     co_return result<void>{};
 }
 
-net::task<result<void>> call_impl::obtain_connection() {
+net::task<result<void>> call_impl::wait_for_connection(bool located) {
     const options& o = pool_->settings();
     const steady_time begun = now();
-    if (const auto here = pool_->locate_now()) {
-        to_ = *here;
-    } else {
+    if (!located) {
         const auto found = co_await pool_->locate(by(o.queue_timeout));
         if (!found) co_return std::unexpected(found.error());
         to_ = *found;
+        connection_ = pool_->take(to_.endpoint);
     }
-    connection_ = pool_->take(to_.endpoint);
     if (!connection_) {
         auto got = co_await pool_->wait(by(o.queue_timeout));
         if (!got) co_return std::unexpected(got.error());
@@ -123,17 +129,31 @@ net::task<result<void>> call_impl::send_and_await(const call_request& request, s
     ++connection_->requests;
     answered_ = false;
     const steady_time begun = now();
-    write_head(*request.head);
-    upload_ = std::make_shared<upload>(connection_, request.body, request.head->body, o.read_timeout);
-    upload_->start(first, o.first_byte_timeout, latest_);
+    send(request, first);
     const result<void> head = co_await await_head(request);
-    upload_->answered();
+    if (upload_) upload_->answered();
     facts_.first_byte = elapsed(begun, now());
     // A refusal wants no more of the body; an answer that comes as the request goes may be made of it.
-    if (!head || head_.status >= 300) co_await upload_->stop();
-    facts_.bytes_sent += upload_->sent();
+    if (sending() && (!head || head_.status >= 300)) co_await upload_->stop();
+    facts_.bytes_sent += sent();
     if (!head) co_return std::unexpected(blame(head.error()));
     co_return result<void>{};
+}
+
+void call_impl::send(const call_request& request, std::string_view first) {
+    const options& o = pool_->settings();
+    write_head(*request.head);
+    sent_at_once_ = 0;
+    if (!request.head->body.has_body()) {
+        // Nearly always the kernel takes it all. What else may be is for the upload to find out.
+        error_code ignored;
+        std::string& out = connection_->output;
+        sent_at_once_ = connection_->socket().write_some(asio::buffer(out), ignored);
+        if (sent_at_once_ == out.size()) return;
+        out.erase(0, sent_at_once_);
+    }
+    upload_ = std::make_shared<upload>(connection_, request.body, request.head->body, o.read_timeout);
+    upload_->start(first, o.first_byte_timeout, latest_);
 }
 
 void call_impl::write_head(const http::request_head& head) {
@@ -149,50 +169,52 @@ void call_impl::write_head(const http::request_head& head) {
 }
 
 net::task<result<void>> call_impl::await_head(const call_request& request) {
-    const http::request_head& asked = *request.head;
+    const options& o = pool_->settings();
+    std::optional<steady_time> until;  // none while the request is still on its way
     for (;;) {
-        if (auto head = co_await receive_head(asked.verb, request.foreign_codings); !head) co_return head;
+        const result<bool> here = parse_head(request);
+        if (!here) co_return std::unexpected(here.error());
+        if (!*here) {
+            if (!until && !sending()) until = by(o.first_byte_timeout);
+            const bool begun = !connection_->input.unread().empty();
+            const auto got = co_await connection_->receive(begun ? o.response_head_bytes : receive_buffer::small,
+                                                           until.value_or(latest_));
+            if (got.ec) co_return std::unexpected(got.ec);
+            answered_ = true;
+            facts_.bytes_received += got.count;
+            continue;
+        }
         if (head_.status >= 200) co_return result<void>{};
         if (head_.status == 101) {
             // RFC 9110 §15.2.2: only to what the request offered.
-            if (asked.upgrade.empty()) co_return fail(errc::upstream_bad_response);
+            if (request.head->upgrade.empty()) co_return fail(errc::upstream_bad_response);
             switched_ = true;
             co_return result<void>{};
         }
         if (++interim_ > most_interim) co_return fail(errc::upstream_bad_response);
-        const bool unasked = head_.status == 100 && !asked.header.has(http::field_id::expect);
+        const bool unasked = head_.status == 100 && !request.head->header.has(http::field_id::expect);
         if (request.on_interim && !unasked) co_await request.on_interim(head_);
+        until.reset();
     }
 }
 
-net::task<result<void>> call_impl::receive_head(http::method answers, bool foreign_codings) {
-    const options& o = pool_->settings();
+/// False: more has to come first.
+result<bool> call_impl::parse_head(const call_request& request) {
+    const std::string_view in = connection_->input.unread();
+    if (in.empty()) return false;
+    const std::size_t most = pool_->settings().response_head_bytes;
     const http::h1::head_limits limits{
-        .header_bytes = o.response_head_bytes, .fields = most_response_fields, .foreign_codings = foreign_codings};
-    std::optional<steady_time> until;  // none while the request is still on its way
-    for (;;) {
-        const std::string_view in = connection_->input.unread();
-        if (!in.empty()) {
-            const auto used = http::h1::parse_response(in, limits, answers, head_);
-            if (!used) co_return std::unexpected(used.error());
-            if (*used > 0) {
-                connection_->input.consume(*used);
-                co_return result<void>{};
-            }
-            if (in.size() >= o.response_head_bytes) co_return fail(errc::upstream_head_too_large);
-        }
-        if (!until && !upload_->running()) until = by(o.first_byte_timeout);
-        const std::size_t most = in.empty() ? receive_buffer::small : o.response_head_bytes;
-        const auto got = co_await connection_->receive(most, until.value_or(latest_));
-        if (got.ec) co_return std::unexpected(got.ec);
-        answered_ = true;
-        facts_.bytes_received += got.count;
-    }
+        .header_bytes = most, .fields = most_response_fields, .foreign_codings = request.foreign_codings};
+    const auto used = http::h1::parse_response(in, limits, request.head->verb, head_);
+    if (!used) return std::unexpected(used.error());
+    if (*used == 0 && in.size() >= most) return fail(errc::upstream_head_too_large);
+    connection_->input.consume(*used);
+    return *used > 0;
 }
 
 /// The error of an attempt whose request is no longer on its way.
 error_code call_impl::blame(const error_code& ec) const noexcept {
-    if (upload_->why()) return upload_->why();
+    if (upload_ && upload_->why()) return upload_->why();
     if (ec.category() == etagere_category()) return ec;
     if (ec == asio::error::timed_out) return make_error_code(late(errc::upstream_first_byte_timeout));
     return make_error_code(kept() && !answered_ ? errc::upstream_closed_idle : errc::upstream_closed);
@@ -204,7 +226,7 @@ bool call_impl::may_repeat(const http::request_head& head, const error_code& why
     // RFC 9112 §9.3.1, RFC 9110 §9.2.2.
     const bool died = why == errc::upstream_closed_idle || why == errc::upstream_closed;
     if (!died) return false;
-    if (upload_->sent() == 0) return true;
+    if (sent() == 0) return true;
     return why == errc::upstream_closed_idle && http::is_idempotent(head.verb) && !head.body.has_body();
 }
 
@@ -235,7 +257,7 @@ net::task<result<std::string_view>> call_impl::read() {
         co_return fail(slow ? late(errc::upstream_idle_timeout) : errc::upstream_truncated);
     }
     if (connection_) {
-        if (upload_->running()) co_await upload_->stop();
+        if (sending()) co_await upload_->stop();
         settle();
     }
     co_return std::string_view{};
@@ -243,6 +265,12 @@ net::task<result<std::string_view>> call_impl::read() {
 
 const http::fields* call_impl::trailers() const noexcept {
     return decoder_.done() && !decoder_.trailers().empty() ? &decoder_.trailers() : nullptr;
+}
+
+http::response_head call_impl::take_head() noexcept {
+    http::response_head out = std::move(head_);
+    head_.header.clear();
+    return out;
 }
 
 net::stream_socket call_impl::take_socket(std::string& early, std::shared_ptr<void>& released) {
@@ -256,7 +284,7 @@ net::stream_socket call_impl::take_socket(std::string& early, std::shared_ptr<vo
 /// The answer is complete.
 void call_impl::settle() {
     // Bytes behind the answer belong to nobody: whoever came next would take them for its own (S123).
-    const bool again = head_.keep_alive && upload_->complete() && connection_->input.unread().empty();
+    const bool again = head_.keep_alive && (!upload_ || upload_->complete()) && connection_->input.unread().empty();
     if (again) {
         pool_->give_back(std::move(connection_));
     } else {
@@ -266,7 +294,7 @@ void call_impl::settle() {
 }
 
 void call_impl::drop() noexcept {
-    if (upload_ && upload_->running()) upload_->abandon();
+    if (sending()) upload_->abandon();
     if (connection_) connection_->close();
     connection_.reset();
 }

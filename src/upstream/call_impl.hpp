@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace etagere::upstream {
 
@@ -26,6 +27,7 @@ public:
 
     // call
     const http::response_head& head() const noexcept override { return head_; }
+    http::response_head take_head() noexcept override;
     const call_facts& facts() const noexcept override { return facts_; }
     net::stream_socket take_socket(std::string& early, std::shared_ptr<void>& released) override;
 
@@ -35,18 +37,23 @@ public:
     const http::fields* trailers() const noexcept override;
 
 private:
-    net::task<result<void>> obtain_connection();
+    net::task<result<void>> wait_for_connection(bool located);
     net::task<result<void>> connect();
     net::task<result<void>> send_and_await(const call_request& request, std::string_view first);
     net::task<result<void>> await_head(const call_request& request);
-    net::task<result<void>> receive_head(http::method answers, bool foreign_codings);
+    result<bool> parse_head(const call_request& request);
     void write_head(const http::request_head& head);
+    void send(const call_request& request, std::string_view first);
     error_code blame(const error_code& ec) const noexcept;
     bool may_repeat(const http::request_head& head, const error_code& why) const noexcept;
     void settle();
     void drop() noexcept;
 
-    steady_time now() const noexcept { return pool_->on().now().steady; }
+    /// The request is still on its way.
+    bool sending() const noexcept { return upload_ && upload_->running(); }
+    std::uint64_t sent() const noexcept { return sent_at_once_ + (upload_ ? upload_->sent() : 0); }
+
+    steady_time now() const noexcept { return pool_->on().steady_now(); }
     steady_time by(milliseconds phase) const noexcept { return std::min(now() + phase, latest_); }
     /// A phase's deadline may have been the total one.
     errc late(errc phase) const noexcept { return now() >= latest_ ? errc::upstream_total_timeout : phase; }
@@ -54,12 +61,14 @@ private:
 
     std::shared_ptr<pool> pool_;
     std::shared_ptr<connection> connection_;  // null once it was given back or dropped
-    std::shared_ptr<upload> upload_;
+    std::shared_ptr<upload> upload_;          // null where the request went out at once
+    std::uint64_t sent_at_once_ = 0;
     target to_;
     steady_time latest_ = steady_time::max();  // options::total_timeout
     http::response_head head_;
     http::h1::body_decoder decoder_;
     call_facts facts_;
+    bool head_here_ = false;
     bool answered_ = false;  // one byte of the answer to this attempt is here
     unsigned interim_ = 0;
     bool may_pause_ = false;

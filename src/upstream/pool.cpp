@@ -68,7 +68,7 @@ pool::~pool() {
 // --- where to ---
 
 std::optional<target> pool::locate_now() {
-    const auto choice = shared_->addresses.pick(on_.now().steady);
+    const auto choice = shared_->addresses.pick(on_.steady_now());
     if (choice.look_up) look_up(*choice.look_up);
     return choice.to;
 }
@@ -163,7 +163,7 @@ void pool::give_back(std::shared_ptr<connection> c) {
         case shared_state::fate::keep: break;
     }
     c->input.shrink();
-    c->watch(on_.now().steady + settings().idle_timeout, [this, gone = c.get()] {
+    c->watch(on_.steady_now() + settings().idle_timeout, [this, gone = c.get()] {
         const auto at = std::ranges::find(idle_, gone, &std::shared_ptr<connection>::get);
         remove_idle(static_cast<std::size_t>(at - idle_.begin()))->close();
     });

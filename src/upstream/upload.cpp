@@ -98,7 +98,7 @@ net::task<void> upload::run(std::shared_ptr<upload> self) {
 
 net::task<bool> upload::flush() {
     while (!stopped_ && !all_empty(pending_)) {
-        clock_.arm(connection_->on().now().steady + write_timeout_);
+        clock_.arm(connection_->on().steady_now() + write_timeout_);
         auto [ec, n] = co_await connection_->socket().async_write_some(buffers(pending_), net::use_task);
         clock_.disarm();
         if (abandoned_) co_return false;
@@ -136,7 +136,7 @@ void upload::over(error_code why, bool failed) noexcept {
     why_ = why;
     // From the request's last byte on the origin owes an answer, also where it stopped reading.
     if (!answered_) {
-        connection_->expect_by(std::min(connection_->on().now().steady + head_timeout_, latest_));
+        connection_->expect_by(std::min(connection_->on().steady_now() + head_timeout_, latest_));
     }
     ended_.open();
 }

@@ -119,6 +119,8 @@ struct stored_hints {
     /// A tag with a coding's suffix is another stored variant's own: it must not be read as this one's.
     bool suffix_is_another = false;
 };
+/// Whether there is anything to evaluate.
+bool has_precondition(const http::fields& request) noexcept;
 /// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s
 /// and 206s can become 304.
 precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,

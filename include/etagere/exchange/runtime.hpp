@@ -5,6 +5,7 @@
 #include "etagere/exchange/route_memory.hpp"
 #include "etagere/exchange/search_rules.hpp"
 #include "etagere/exchange/store_reads.hpp"
+#include "etagere/net/transaction.hpp"
 #include "etagere/observe/metrics.hpp"
 #include "etagere/observe/record.hpp"
 #include "etagere/routing/table.hpp"
@@ -61,6 +62,14 @@ public:
     void adopt(std::shared_ptr<const runtime> next);
     /// Closes idle upstream connections; for shutdown.
     void drain() noexcept;
+
+    /// What try_now() found out of a request that it hands on: its route, and its key in `key`. For the exchange that
+    /// begins at once, and takes it away.
+    struct handed_on {
+        const net::transaction* request = nullptr;
+        const routing::route* route = nullptr;
+    };
+    handed_on looked_at;
 
     std::string key;                                        // scratch of the hit path: keeps its capacity
     std::string search_key;                                 // likewise

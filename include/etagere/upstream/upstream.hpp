@@ -64,6 +64,8 @@ struct call_request {
 class call : public net::body_source {
 public:
     virtual const http::response_head& head() const noexcept = 0;
+    /// The same, for who passes it on, once: head() keeps what is no text.
+    virtual http::response_head take_head() noexcept = 0;
     virtual const call_facts& facts() const noexcept = 0;
     /// After a 101: the connection itself, and what was already read from it. The slot is given back with the socket's
     /// end by `released`, which the tunnel keeps alive.

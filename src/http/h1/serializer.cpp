@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstring>
 
 namespace etagere::http::h1 {
 namespace {
@@ -18,9 +19,22 @@ void write_number(std::string& out, std::uint64_t value, int base) {
 }
 
 void write_fields(std::string& out, const fields& header) {
+    std::size_t size = out.size();
+    for (const fields::entry f : header) {
+        if (!is_codec_owned(f.id)) size += f.name.size() + f.value.size() + 4;
+    }
+    std::size_t at = out.size();
+    out.resize(size);
+    const auto put = [&out, &at](std::string_view text) {
+        std::memcpy(out.data() + at, text.data(), text.size());
+        at += text.size();
+    };
     for (const fields::entry f : header) {
         if (is_codec_owned(f.id)) continue;
-        out.append(f.name).append(": ").append(f.value).append(crlf);
+        put(f.name);
+        put(": ");
+        put(f.value);
+        put(crlf);
     }
 }
 
