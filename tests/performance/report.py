@@ -30,31 +30,44 @@ def mark(cell):
     return " ✗" if cell["errors"] else "" if cell["quiet"] else " ~"
 
 
-def summary(cells):
-    """CPU µs a request: workloads down, servers across."""
+def ours(cells, name):
+    """The cell of a workload that the others are compared with, if it was measured."""
+    return cells.get((name, "etagere")) or cells.get((name, "etagere-memcached"))
+
+
+def overview(cells, heading, show):
+    """Workloads down, servers across; `show` makes the text of (cell, our cell of the row)."""
     columns = columns_of(cells)
     rows = []
     for name, workload in workloads.ALL.items():
         if any((name, kind.name) in cells and name in kind.workloads for kind in columns):
             found = [cells.get((name, kind.name)) for kind in columns]
-            rows.append([workload.title] + [number(c["cpu_us"]) + mark(c) if c else "" for c in found])
-    return table(["CPU µs a request"] + [kind.title for kind in columns], rows)
+            rows.append([workload.title] + [show(c, ours(cells, name)) if c else "" for c in found])
+    return table([heading] + [kind.title for kind in columns], rows)
+
+
+def summary(cells):
+    return overview(cells, "CPU µs a request", lambda cell, _: number(cell["cpu_us"]) + mark(cell))
+
+
+def ratios(cells):
+    def show(cell, our):
+        return f"{figures.ratio(our['cpu_us'], cell['cpu_us']):.2f}" if our and our is not cell else ""
+    return overview(cells, "étagère's CPU over", show)
 
 
 def details(cells):
     """One line a cell."""
     rows = []
     for name in workloads.ALL:
-        ours = cells.get((name, "etagere")) or cells.get((name, "etagere-memcached"))
         for kind in servers.ALL.values():
             if cell := cells.get((name, kind.name)):
-                over = f"{figures.ratio(cell['cpu_us'], ours['cpu_us']):.2f}" if ours else ""
                 rows.append([f"{name}, {kind.name}{mark(cell)}", f"{cell['cpu_us']:.2f}",
-                             f"{cell['cpu_us_least']:.2f}", over, f"{cell['rps']:,.0f}",
+                             f"{cell['cpu_us_least']:.2f}", f"{cell['rps']:,.0f}",
                              f"{cell['p50_us']:.0f}", f"{cell['p99_us']:.0f}",
                              f"{cell['rss'] / 2**20:.1f}", f"{cell['pss'] / 2**20:.1f}",
                              f"{cell['quiet']}/{cell['samples']}"])
-    head = ["workload, server", "CPU µs", "least", "÷ étagère", "requests/s", "p50 µs", "p99 µs", "RSS MiB", "PSS MiB",
+    head = ["workload, server", "CPU µs", "least", "requests/s", "p50 µs", "p99 µs", "RSS MiB", "PSS MiB",
             "quiet runs"]
     return table(head, rows)
 
@@ -86,7 +99,7 @@ def markdown(results):
              f"{o['rounds']} rounds of {o['seconds']} s; "
              f"{results['version']}."]
     if cells:
-        parts += [summary(cells), details(cells)]
+        parts += [summary(cells), ratios(cells), details(cells)]
     if results["goals"]:
         parts.append(goals(results["goals"]))
     wrong = [f"- {c['workload']}, {c['server']}: {error}" for c in results["cells"] for error in c["errors"]]

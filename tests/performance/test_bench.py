@@ -124,6 +124,12 @@ class Reports(unittest.TestCase):
                 self.assertEqual(len({line.count(" | ") for line in table.split("\n")}), 1, table)
         self.assertIn("hits reached the origin", text)
 
+    def test_ratios_are_ours_over_theirs(self):
+        cells = figures.cells_of([sample(), sample(server="haproxy", cpu_us=8.0), sample(server="limit", cpu_us=4.0)])
+        head, _, line = report.ratios(cells).split("\n")
+        self.assertEqual(head, "| étagère's CPU over | limit (epoll) | étagère | HAProxy |")
+        self.assertEqual(line, "| hit 200, 1 KB | 1.25 |  | 0.62 |")
+
 
 class Tools(unittest.TestCase):
     """bench_load tells what is wrong, against bench_origin."""
