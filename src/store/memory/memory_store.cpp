@@ -26,7 +26,7 @@ memory_store::memory_store(const memory_options& options, std::optional<millisec
     : options_(options), trust_(trust), hasher_(options.hash_seed) {
     const std::size_t count = shard_count(options);
     for (std::size_t i = 0; i < count; ++i) {
-        shards_.push_back(std::make_unique<guarded_shard>(hasher_, options.size / count));
+        shards_.push_back(std::make_unique<guarded_shard>(options.size / count));
     }
 }
 

@@ -58,7 +58,7 @@ public:
 
 private:
     struct alignas(64) guarded_shard {
-        guarded_shard(const key_hasher& hasher, std::size_t budget) : entries(hasher, budget) {}
+        explicit guarded_shard(std::size_t budget) : entries(budget) {}
         mutable std::mutex mutex;
         shard entries;
         std::uint64_t changes = 0;

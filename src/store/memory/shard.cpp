@@ -3,12 +3,23 @@
 #include "cost.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace etagere::store {
+
+namespace {
+
+void destroy(table_entry* e) noexcept {
+    e->~table_entry();
+    ::operator delete(e);
+}
+
+}  // namespace
 
 static_assert(XXH3_SECRET_DEFAULT_SIZE == 192);
 
@@ -20,19 +31,62 @@ std::uint64_t key_hasher::operator()(std::string_view key) const noexcept {
     return XXH3_64bits_withSecret(key.data(), key.size(), secret_.data(), secret_.size());
 }
 
-shard::shard(const key_hasher& hasher, std::size_t budget)
-    : table_(0, table_hash{&hasher}, table_equal{}), budget_(budget) {}
+entry_table::~entry_table() {
+    for (table_entry* e : buckets_) {
+        while (e != nullptr) {
+            table_entry* const next = e->next;
+            destroy(e);
+            e = next;
+        }
+    }
+}
 
-shard::entry* shard::find(const hashed_key& key) {
-    const auto at = table_.find(key);
-    return at == table_.end() ? nullptr : &at->second;
+table_entry* entry_table::find(const hashed_key& key) const noexcept {
+    if (buckets_.empty()) return nullptr;
+    table_entry* e = buckets_[key.hash & (buckets_.size() - 1)];
+    while (e != nullptr && (e->hash != key.hash || e->key() != key.text)) e = e->next;
+    return e;
+}
+
+table_entry& entry_table::add(const hashed_key& key) {
+    if (size_ == buckets_.size()) grow();
+    void* const block = ::operator new(entry_bytes(key.text));
+    auto* const e = new (block) table_entry;
+    std::memcpy(e + 1, key.text.data(), key.text.size());
+    e->key_size = static_cast<std::uint32_t>(key.text.size());
+    e->hash = key.hash;
+    table_entry*& bucket = bucket_of(key.hash);
+    e->next = bucket;
+    bucket = e;
+    ++size_;
+    return *e;
+}
+
+void entry_table::remove(table_entry& e) noexcept {
+    table_entry** at = &bucket_of(e.hash);
+    while (*at != &e) at = &(*at)->next;
+    *at = e.next;
+    --size_;
+    destroy(&e);
+}
+
+void entry_table::grow() {
+    constexpr std::size_t fewest = 64;
+    std::vector<table_entry*> old(std::max(fewest, buckets_.size() * 2));
+    old.swap(buckets_);
+    for (table_entry* e : old) {
+        while (e != nullptr) {
+            table_entry* const next = e->next;
+            table_entry*& bucket = bucket_of(e->hash);
+            e->next = bucket;
+            bucket = e;
+            e = next;
+        }
+    }
 }
 
 std::size_t shard::entry_cost(std::string_view key, const variant_set& set) {
-    // A node of the table: next, hash, key, entry.
-    constexpr std::size_t node = 2 * sizeof(void*) + sizeof(table::value_type);
-    constexpr std::size_t inline_capacity = 15;
-    return block_cost(node) + (key.size() <= inline_capacity ? 0 : block_cost(key.size() + 1)) + cost(set);
+    return block_cost(entry_table::entry_bytes(key)) + cost(set);
 }
 
 bool shard::keep(const hashed_key& key, std::vector<object_ptr> variants, steady_time trusted_until, leavers& gone) {
@@ -56,9 +110,7 @@ bool shard::keep(const hashed_key& key, std::vector<object_ptr> variants, steady
     }
     make_room(needed, e, gone);
     if (e == nullptr) {
-        const auto at = table_.try_emplace(std::string(key.text)).first;
-        e = &at->second;
-        e->key = &at->first;
+        e = &table_.add(key);
         link(*e);
     }
     e->first_expiry = std::ranges::min(set->variants, {}, &object::keep_until)->keep_until;
@@ -73,7 +125,7 @@ void shard::remove(entry& e, leavers& gone) {
     bytes_ -= e.bytes;
     if (e.set) gone.push_back(std::move(e.set));
     unlink(e);
-    table_.erase(table_.find(*e.key));
+    table_.remove(e);
 }
 
 void shard::make_room(std::size_t needed, const entry* spared, leavers& gone) {
