@@ -17,6 +17,10 @@ struct member {
     std::optional<std::string_view> argument;
 };
 
+bool is_named(const member& m, std::string_view name) noexcept {
+    return m.name.size() == name.size() && http::iequals(m.name, name);
+}
+
 // "max-age =60" is no directive by the grammar. Its name still counts, so that "no-store =1" restricts; its argument is
 // nonsense, so that "max-age =60" is stale.
 member read_member(std::string_view text) noexcept {
@@ -117,10 +121,10 @@ response_directives parse_response_directives(const http::fields& header, std::s
     http::for_each_member(header, http::field_id::cache_control, [&](std::string_view text) {
         const member m = read_member(text);
         for (const delta_row& row : response_deltas) {
-            if (http::iequals(m.name, row.name)) take_least(found.*row.value, delta_seconds(m));
+            if (is_named(m, row.name)) take_least(found.*row.value, delta_seconds(m));
         }
         for (const flag_row& row : response_flags) {
-            if (http::iequals(m.name, row.name) && !(row.permits && m.argument)) found.*row.flag = true;
+            if (is_named(m, row.name) && !(row.permits && m.argument)) found.*row.flag = true;
         }
         return true;
     });

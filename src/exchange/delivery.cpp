@@ -41,6 +41,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
       }) {}
 
 net::task<void> delivery::run() {
+    is_stream_ = cache::is_stream(head_);
     judge();
     complete_response(head_, received_);
     choose_coding();
@@ -107,7 +108,7 @@ void delivery::give_up_storing(reason why) {
 }
 
 bool delivery::hold() const noexcept {
-    if (keep_ == keeping::no || cache::is_stream(head_)) return false;
+    if (keep_ == keeping::no || is_stream_) return false;
     if (!head_.body.has_body()) return storing_ || tagging_;
     if (head_.body.how == http::framing::kind::length && head_.body.length > rules().etag_max_body) return false;
     return storing_ || tagging_;
@@ -139,7 +140,7 @@ net::task<void> delivery::take(std::string_view piece) {
     if (!released_ || storing_) bytes_ += piece;
     if (released_ && !muted_) {
         result<void> sent = co_await send_content(piece);
-        if (sent && cache::is_stream(head_)) sent = co_await of_.t_.flush();
+        if (sent && is_stream_) sent = co_await of_.t_.flush();
         if (!sent) {
             of_.record_.error = error_name(sent.error());
             muted_ = gone_ = true;
@@ -167,8 +168,11 @@ void delivery::first_byte() noexcept {
 void delivery::add_cache_status() {
     if (!of_.route_->cache_status) return;
     of_.record_.stored = of_.record_.stored || (storing_ && !of_.store_failed_);
-    std::string value = head_.header.combined(field_id::cache_status).value_or(std::string{});
-    if (!value.empty()) value += ", ";  // RFC 9211 §2: the cache nearest the client is last
+    std::string& value = of_.state_.cache_status;
+    value.clear();
+    if (const auto others = head_.header.combined(field_id::cache_status); others && !others->empty()) {
+        value.append(*others).append(", ");  // RFC 9211 §2: the cache nearest the client is last
+    }
     observe::append_cache_status(value, of_.record_);
     head_.header.set(field_id::cache_status, value);
 }
@@ -246,7 +250,7 @@ net::task<void> delivery::release() {
     if (sent && !bytes_.empty()) sent = co_await send_content(bytes_);
     // The head of what is a stream, or may be one for its length is not known, goes out now. Others travel with their
     // first piece.
-    const bool streams = rules().stream || cache::is_stream(head_) ||
+    const bool streams = rules().stream || is_stream_ ||
                          (head_.body.how != http::framing::kind::length && head_.body.how != http::framing::kind::none);
     if (sent && (streams || releasing_)) sent = co_await of_.t_.flush();
     first_byte();

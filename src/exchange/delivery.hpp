@@ -70,6 +70,7 @@ private:
 
     cache::storability judged_;
     std::optional<cache::part_judgement> part_;  // of a 206 to a range that was asked for
+    bool is_stream_ = false;
     bool storing_ = false;
     bool tagging_ = false;                 // an ETag of ours is wanted, once the whole body is here
     bool released_ = false;                // the head went out

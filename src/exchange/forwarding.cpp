@@ -84,7 +84,7 @@ http::request_head passed_on(const http::request_head& in, bool from_stranger) {
 }
 
 /// RFC 7239 §6: IPv6 in brackets and quotes; a Unix peer has no address to tell.
-std::string forwarded_element(const net::peer_info& peer, const http::request_head& in) {
+std::string forwarded_element(const net::peer_info& peer, const http::request_head& in, std::string_view authority) {
     const bool v6 = peer.address.find(':') != std::string::npos;
     std::string out;
     out.reserve(64 + peer.address.size() + in.host.size());
@@ -96,18 +96,19 @@ std::string forwarded_element(const net::peer_info& peer, const http::request_he
     } else {
         out += peer.address;
     }
-    if (!in.host.empty()) out.append(";host=\"").append(in.authority()).append("\"");
+    if (!in.host.empty()) out.append(";host=\"").append(authority).append("\"");
     out.append(";proto=").append(in.scheme);
     return out;
 }
 
 void set_forwarding(http::fields& header, const http::request_head& in, const net::peer_info& peer) {
+    const std::string authority = in.host.empty() ? std::string{} : in.authority();
     if (peer.address != "unix") append_to_list(header, field_id::x_forwarded_for, peer.address);
     if (!header.has(field_id::x_forwarded_proto)) header.append(field_id::x_forwarded_proto, in.scheme);
     if (!header.has(field_id::x_forwarded_host) && !in.host.empty()) {
-        header.append(field_id::x_forwarded_host, in.authority());
+        header.append(field_id::x_forwarded_host, authority);
     }
-    append_to_list(header, field_id::forwarded, forwarded_element(peer, in));
+    append_to_list(header, field_id::forwarded, forwarded_element(peer, in, authority));
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ call_impl::~call_impl() {
 net::task<result<void>> call_impl::start(const call_request& request) {
     const options& o = pool_->settings();
     may_pause_ = request.may_pause;
-    if (o.total_timeout.count() > 0) latest_ = now() + o.total_timeout;
+    steady_time begun = now();
+    if (o.total_timeout.count() > 0) latest_ = begun + o.total_timeout;
 
     // Before a connection is taken: a client that is slow to begin must not keep others from it.
     std::string_view first;
@@ -55,21 +56,26 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         const auto piece = co_await request.body->read();
         if (!piece) co_return std::unexpected(piece.error());
         first = *piece;
+        begun = now();
     }
-    const auto here = pool_->locate_now();
+    const auto here = pool_->locate_now(begun);
     if (here) {
         to_ = *here;
         connection_ = pool_->take(to_.endpoint);
     }
     if (!connection_) {
-        if (auto got = co_await wait_for_connection(here.has_value()); !got) co_return got;
+        if (auto got = co_await wait_for_connection(here.has_value(), begun); !got) co_return got;
+        begun = now();
     }
 
     for (;;) {
         ++facts_.attempts;
         result<void> done;
-        if (!connection_->connected()) done = co_await connect();
-        if (done) done = co_await send_and_await(request, first);
+        if (!connection_->connected()) {
+            done = co_await connect();
+            begun = now();
+        }
+        if (done) done = co_await send_and_await(request, first, begun);
         if (done) break;
         if (facts_.attempts >= o.attempts || !may_repeat(*request.head, done.error())) {
             drop();
@@ -79,7 +85,7 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         // A new connection in the place of the dead one: the other kept ones may be as dead.
         upload_.reset();
         connection_->disconnect();
-        if (const auto next = pool_->locate_now()) to_ = *next;
+        if (const auto next = pool_->locate_now(now())) to_ = *next;
     }
     head_here_ = true;
     if (switched_) co_return result<void>{};
@@ -91,17 +97,16 @@ net::task<result<void>> call_impl::start(const call_request& request) {
     co_return result<void>{};
 }
 
-net::task<result<void>> call_impl::wait_for_connection(bool located) {
+net::task<result<void>> call_impl::wait_for_connection(bool located, steady_time begun) {
     const options& o = pool_->settings();
-    const steady_time begun = now();
     if (!located) {
-        const auto found = co_await pool_->locate(by(o.queue_timeout));
+        const auto found = co_await pool_->locate(by(begun, o.queue_timeout));
         if (!found) co_return std::unexpected(found.error());
         to_ = *found;
         connection_ = pool_->take(to_.endpoint);
     }
     if (!connection_) {
-        auto got = co_await pool_->wait(by(o.queue_timeout));
+        auto got = co_await pool_->wait(by(begun, o.queue_timeout));
         if (!got) co_return std::unexpected(got.error());
         connection_ = std::move(*got);
         if (connection_->connected() && !connection_->quiet()) connection_->disconnect();
@@ -114,7 +119,7 @@ net::task<result<void>> call_impl::connect() {
     shared_state& shared = pool_->shared();
     const steady_time begun = now();
     shared.connects.fetch_add(1, std::memory_order_relaxed);
-    auto done = co_await connection_->connect(to_, by(pool_->settings().connect_timeout));
+    auto done = co_await connection_->connect(to_, by(begun, pool_->settings().connect_timeout));
     facts_.connecting += elapsed(begun, now());
     if (!done) {
         shared.connect_failures.fetch_add(1, std::memory_order_relaxed);
@@ -123,14 +128,14 @@ net::task<result<void>> call_impl::connect() {
     co_return done;
 }
 
-net::task<result<void>> call_impl::send_and_await(const call_request& request, std::string_view first) {
+net::task<result<void>> call_impl::send_and_await(const call_request& request, std::string_view first,
+                                                  steady_time begun) {
     const options& o = pool_->settings();
     facts_.endpoint = o.endpoints[connection_->endpoint].text;
     ++connection_->requests;
     answered_ = false;
-    const steady_time begun = now();
     send(request, first);
-    const result<void> head = co_await await_head(request);
+    const result<void> head = co_await await_head(request, begun);
     if (upload_) upload_->answered();
     facts_.first_byte = elapsed(begun, now());
     // A refusal wants no more of the body; an answer that comes as the request goes may be made of it.
@@ -168,16 +173,18 @@ void call_impl::write_head(const http::request_head& head) {
     }
 }
 
-net::task<result<void>> call_impl::await_head(const call_request& request) {
+net::task<result<void>> call_impl::await_head(const call_request& request, steady_time begun) {
     const options& o = pool_->settings();
-    std::optional<steady_time> until;  // none while the request is still on its way
+    // None while the request is still on its way.
+    std::optional<steady_time> until;
+    if (!sending()) until = by(begun, o.first_byte_timeout);
     for (;;) {
         const result<bool> here = parse_head(request);
         if (!here) co_return std::unexpected(here.error());
         if (!*here) {
-            if (!until && !sending()) until = by(o.first_byte_timeout);
-            const bool begun = !connection_->input.unread().empty();
-            const auto got = co_await connection_->receive(begun ? o.response_head_bytes : receive_buffer::small,
+            if (!until && !sending()) until = by(now(), o.first_byte_timeout);
+            const bool some = !connection_->input.unread().empty();
+            const auto got = co_await connection_->receive(some ? o.response_head_bytes : receive_buffer::small,
                                                            until.value_or(latest_));
             if (got.ec) co_return std::unexpected(got.ec);
             answered_ = true;
@@ -248,7 +255,7 @@ net::task<result<std::string_view>> call_impl::read() {
         const bool is_long =
             decoder_.remaining() > receive_buffer::small || facts_.bytes_received > receive_buffer::large;
         const auto got = co_await connection_->receive(is_long ? receive_buffer::large : receive_buffer::small,
-                                                       may_pause_ ? latest_ : by(o.read_timeout));
+                                                       may_pause_ ? latest_ : by(now(), o.read_timeout));
         facts_.bytes_received += got.count;
         if (!got.ec) continue;
         if (got.ec == asio::error::eof && decoder_.end_of_input()) break;

@@ -19,6 +19,9 @@ namespace etagere::upstream {
 
 class call_impl final : public call {
 public:
+    static void* operator new(std::size_t size) { return net::take_frame(size); }
+    static void operator delete(void* call, std::size_t size) noexcept { net::give_frame_back(call, size); }
+
     explicit call_impl(std::shared_ptr<pool> from) : pool_(std::move(from)) {}
     ~call_impl() override;
 
@@ -37,10 +40,10 @@ public:
     const http::fields* trailers() const noexcept override;
 
 private:
-    net::task<result<void>> wait_for_connection(bool located);
+    net::task<result<void>> wait_for_connection(bool located, steady_time begun);
     net::task<result<void>> connect();
-    net::task<result<void>> send_and_await(const call_request& request, std::string_view first);
-    net::task<result<void>> await_head(const call_request& request);
+    net::task<result<void>> send_and_await(const call_request& request, std::string_view first, steady_time begun);
+    net::task<result<void>> await_head(const call_request& request, steady_time begun);
     result<bool> parse_head(const call_request& request);
     void write_head(const http::request_head& head);
     void send(const call_request& request, std::string_view first);
@@ -54,7 +57,7 @@ private:
     std::uint64_t sent() const noexcept { return sent_at_once_ + (upload_ ? upload_->sent() : 0); }
 
     steady_time now() const noexcept { return pool_->on().steady_now(); }
-    steady_time by(milliseconds phase) const noexcept { return std::min(now() + phase, latest_); }
+    steady_time by(steady_time from, milliseconds phase) const noexcept { return std::min(from + phase, latest_); }
     /// A phase's deadline may have been the total one.
     errc late(errc phase) const noexcept { return now() >= latest_ ? errc::upstream_total_timeout : phase; }
     bool kept() const noexcept { return connection_->requests > 1; }

@@ -67,20 +67,20 @@ pool::~pool() {
 
 // --- where to ---
 
-std::optional<target> pool::locate_now() {
-    const auto choice = shared_->addresses.pick(on_.steady_now());
+std::optional<target> pool::locate_now(steady_time now) {
+    const auto choice = shared_->addresses.pick(now);
     if (choice.look_up) look_up(*choice.look_up);
     return choice.to;
 }
 
 net::task<result<target>> pool::locate(steady_time until) {
-    if (const auto now = locate_now()) co_return *now;
+    if (const auto here = locate_now(on_.steady_now())) co_return *here;
     // Each worker asks for itself here: nobody else would wake it.
     for (const std::size_t name : shared_->addresses.unknown()) look_up(name);
     bool in_time = true;
     while (in_time && std::ranges::find(looking_up_, true) != looking_up_.end()) {
         in_time = co_await looked_up_.wait_until(on_.executor(), until);
-        if (const auto now = locate_now()) co_return *now;
+        if (const auto here = locate_now(on_.steady_now())) co_return *here;
     }
     co_return fail(errc::no_endpoint);
 }

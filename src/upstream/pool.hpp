@@ -30,7 +30,7 @@ public:
 
     /// The endpoint whose turn it is. Waits for the resolver only where no endpoint has an address: no_endpoint.
     net::task<result<target>> locate(steady_time until);
-    std::optional<target> locate_now();
+    std::optional<target> locate_now(steady_time now);
 
     /// A kept connection, to `endpoint` if there is one, or a place for a new one, which is not connected yet. Null
     /// where the request has to wait.
