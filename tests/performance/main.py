@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import experiments
 import figures
@@ -99,11 +100,13 @@ def write(path, text):
 
 def main():
     options = read_options()
+    began = time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     scratch = tempfile.mkdtemp(prefix="etagere-bench-")
     try:
         with Bench(scratch=scratch, tools=options.tools, etagere=options.etagere, seconds=options.seconds) as bench:
             results = results_of(options, bench, measure(options, bench))
+            results["took"] = round(time.monotonic() - began)
     except machine.Failure as failure:
         say(f"tests/bench: {failure}")
         return 1

@@ -96,8 +96,8 @@ def markdown(results):
     cells = {(c["workload"], c["server"]): c for c in results["cells"]}
     m, o = results["machine"], results["options"]
     parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['date']}; "
-             f"{o['rounds']} rounds of {o['seconds']} s; "
-             f"{results['version']}."]
+             f"{o['rounds']} rounds of {o['seconds']} s, "
+             f"{results['took']} s in all; {results['version']}."]
     if cells:
         parts += [summary(cells), ratios(cells), details(cells)]
     if results["goals"]:

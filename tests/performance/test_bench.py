@@ -107,7 +107,7 @@ class Reports(unittest.TestCase):
                    for w in series.SERVED for kind in servers.ALL.values() if w in kind.workloads]
         samples[0]["errors"] = ["1 hits reached the origin & <more>"]
         cells = figures.cells_of(samples)
-        cls.results = {"machine": machine.describe(), "version": "v", "options": {"rounds": 1, "seconds": 1},
+        cls.results = {"machine": machine.describe(), "version": "v", "took": 9, "options": {"rounds": 1, "seconds": 1},
                        "cells": list(cells.values()), "samples": samples,
                        "goals": [j for g in series.goals(1000000) if (j := figures.judge_goal(g, cells))]}
 
