@@ -181,11 +181,11 @@ class SlowReader(threading.Thread):
 
 def streaming(bench, quick):
     """Latency of others while one client takes 1 GiB through the same worker, slower than it could be sent."""
-    workload, rounds = workloads.ALL["paced"], 2 if quick else 5
+    workload, rounds = workloads.ALL["paced"], 3 if quick else 5
     alone, beside = [], []
     with Fresh(bench) as etagere:
         def measure():
-            sample = bench.measure_once(workload, etagere.kind)
+            sample = bench.measure_quietly(workload, etagere.kind)
             if sample["errors"]:
                 raise machine.Failure(f"beside a stream: {sample['errors']}")
             return sample

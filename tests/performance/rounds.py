@@ -103,12 +103,16 @@ class Bench:
 
     # One sample
 
-    def measure(self, workload, kind, round_number):
+    def measure_quietly(self, workload, kind):
+        """Again while others use the machine, a few times; the last sample then says so."""
         for attempt in range(1, self.attempts + 1):
             sample = self.measure_once(workload, kind)
             if not sample["noise"]:
                 break
-        sample.update(round=round_number, attempts=attempt)
+        return {**sample, "attempts": attempt}
+
+    def measure(self, workload, kind, round_number):
+        sample = {**self.measure_quietly(workload, kind), "round": round_number}
         self.samples.append(sample)
         say(f"  {workload.name:14} {kind.name:18} {sample['cpu_us']:8.2f} µs  {sample['rps']:8.0f}/s  "
             f"p99 {sample['p99_us']:7.0f} µs  {' '.join(sample['errors'])} {sample['noise']}")
