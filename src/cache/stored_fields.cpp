@@ -28,7 +28,8 @@ constexpr std::array<std::string_view, 10> stay_when_freshened{
     "Content-Digest",   "Repr-Digest",  "Digest",        "ETag",           "Vary"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) noexcept {
-    return std::ranges::any_of(names, [name](std::string_view n) { return http::iequals(n, name); });
+    return std::ranges::any_of(
+        names, [name](std::string_view n) { return n.size() == name.size() && http::iequals(n, name); });
 }
 
 }  // namespace

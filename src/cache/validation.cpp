@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 namespace etagere::cache {
 
@@ -90,7 +89,7 @@ stored_response freshen(const stored_response& r, const http::response_head& not
         if (replaces(f)) fresh.header.erase(f.name);
     }
     for (const http::fields::entry f : not_modified.header) {
-        if (replaces(f)) std::ignore = fresh.header.add(f.name, f.value);
+        if (replaces(f)) fresh.header.append(f);
     }
     // The tag that clients hold stays, byte for byte: "x" and W/"x" are one. Where the origin had none, its own one
     // wins.
