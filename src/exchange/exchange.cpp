@@ -142,7 +142,11 @@ bool exchange::look_here(const std::string& key, search_rule rule) {
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
-    auto [loaded] = co_await state_.reads().heads.ask(kept(), key);
+    // Most conditional requests are answered without a body.
+    const bool conditional =
+        request_.header.has(http::field_id::if_none_match) || request_.header.has(http::field_id::if_modified_since);
+    const bool body = request_.verb == http::method::get && !conditional;
+    auto [loaded] = co_await state_.reads().heads.ask(kept(), key, body ? wish::bodies : wish::heads);
     now_ = state_.on().now();
     store_failed_ = store_failed_ || !loaded;
     if (!loaded || !loaded->set) co_return;

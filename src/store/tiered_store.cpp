@@ -38,12 +38,15 @@ std::vector<object_ptr> merge(const variant_set& remote, const variant_set* loca
 tiered_store::tiered_store(const tier_options& options)
     : on_failure_(options.on_failure), memory_(options.memory, options.local_ttl), remote_(options.memcached) {}
 
-void tiered_store::load(std::string_view key, moment now, found_handler done) {
+void tiered_store::load_at(std::string_view key, moment now, bool whole, found_handler done) {
     memory_store::seen here = memory_.look(key, now);
     if (here.trusted) return done(found{.set = std::move(here.set), .from = level::memory});
-    remote_.load(key, now,
-                 [this, key = std::string(key), here = std::move(here), now, done = std::move(done)](
-                     result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); });
+    // Bodies that are here already need not come again.
+    const bool bring = whole && !(here.set && here.set->has_a_body());
+    auto settled = [this, key = std::string(key), here = std::move(here), now, done = std::move(done)](
+                       result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); };
+    if (bring) return remote_.load_whole(key, now, std::move(settled));
+    remote_.load(key, now, std::move(settled));
 }
 
 void tiered_store::inspect(std::string_view key, moment now, found_handler done) {

@@ -16,7 +16,12 @@ public:
 
     found peek(std::string_view key, moment now) override { return memory_.peek(key, now); }
     bool has_remote() const noexcept override { return true; }
-    void load(std::string_view key, moment now, found_handler done) override;
+    void load(std::string_view key, moment now, found_handler done) override {
+        load_at(key, now, false, std::move(done));
+    }
+    void load_whole(std::string_view key, moment now, found_handler done) override {
+        load_at(key, now, true, std::move(done));
+    }
     void inspect(std::string_view key, moment now, found_handler done) override;
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
@@ -33,6 +38,7 @@ public:
     store_stats stats() const override;
 
 private:
+    void load_at(std::string_view key, moment now, bool whole, found_handler done);
     /// What memcached says, together with what is here; changes neither.
     result<found> combine(result<found> remote, const memory_store::seen& here) const;
     /// combine(), which memory takes over.

@@ -4,6 +4,7 @@
 #include "etagere/net/worker.hpp"
 #include "etagere/store/store.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,22 +14,22 @@
 
 namespace etagere::exchange {
 
-/// Questions to stores, `Answer` being that of load() or load_body(). What is asked in one turn of the worker's loop
-/// goes out at its end, and who asks for the same in that turn gets the same answer: sixty clients of one key are one
-/// question. Nobody joins what is out already: that answer may be older than a write which this client knows of.
+/// Questions to stores: what is wanted besides the key, and what they answer. What is asked in one turn of the worker's
+/// loop goes out at its end, and who asks for the same in that turn gets the same answer: sixty clients of one key are
+/// one question. Nobody joins what is out already: that answer may be older than a write which this client knows of.
 /// Not thread-safe: belongs to its worker. Stores may outlive it; what they answer then is dropped.
-template <class Answer> class joint_reads {
+template <class Wanted, class Answer> class joint_reads {
 public:
     explicit joint_reads(net::worker& on) : on_(on), arrivals_(std::make_shared<arrivals>(*this)) {}
     ~joint_reads();
     joint_reads(const joint_reads&) = delete;
     joint_reads& operator=(const joint_reads&) = delete;
 
-    /// `auto [answer] = co_await …ask(…);` `from` and `key` live as long as somebody waits. `head`: of load_body().
-    auto ask(store::store& from, std::string_view key, store::object_ptr head = {}) {
+    /// `auto [answer] = co_await …ask(…);` `from` and `key` live as long as somebody waits.
+    auto ask(store::store& from, std::string_view key, Wanted wanted) {
         return net::asio::async_initiate<const net::use_task_t, void(Answer)>(
-            [this, &from, key, head = std::move(head)](net::completion<Answer> done) {
-                read_of(from, key, head).waiting.push_back(std::move(done));
+            [this, &from, key, wanted = std::move(wanted)](net::completion<Answer> done) {
+                read_of(from, key, wanted).waiting.push_back(std::move(done));
             },
             net::use_task);
     }
@@ -37,7 +38,7 @@ private:
     struct read {
         store::store* from = nullptr;
         std::string key;
-        store::object_ptr head;
+        Wanted wanted{};
         std::vector<net::completion<Answer>> waiting;
     };
     using answered = std::vector<std::pair<read*, Answer>>;
@@ -49,7 +50,7 @@ private:
         answered waiting;
     };
 
-    read& read_of(store::store& from, std::string_view key, const store::object_ptr& head);
+    read& read_of(store::store& from, std::string_view key, const Wanted& wanted);
     void send();
     void deliver();
     static void arrive(const std::shared_ptr<arrivals>& at, read& r, Answer answer);
@@ -62,10 +63,15 @@ private:
     std::shared_ptr<arrivals> arrivals_;
 };
 
+enum class wish : std::uint8_t {
+    heads,   // load()
+    bodies,  // load_whole()
+};
+
 struct store_reads {
     explicit store_reads(net::worker& on) : heads(on), bodies(on) {}
-    joint_reads<result<store::found>> heads;
-    joint_reads<result<store::object_ptr>> bodies;
+    joint_reads<wish, result<store::found>> heads;
+    joint_reads<store::object_ptr, result<store::object_ptr>> bodies;  // load_body() of that head
 };
 
 }  // namespace etagere::exchange

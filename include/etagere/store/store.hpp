@@ -9,6 +9,7 @@
 #include "etagere/http/coding.hpp"
 #include "etagere/store/stats.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -85,6 +86,10 @@ object_ptr with_form(const object& of, http::coding how, shared_bytes coded);
 /// All variants of one key. Immutable.
 struct variant_set {
     std::vector<object_ptr> variants;
+
+    bool has_a_body() const noexcept {
+        return std::ranges::any_of(variants, [](const object_ptr& o) { return o->body != nullptr; });
+    }
 };
 using variant_set_ptr = std::shared_ptr<const variant_set>;
 
@@ -115,6 +120,9 @@ public:
     virtual bool has_remote() const noexcept = 0;
     /// Asks all levels. errc::store_miss never appears: a miss is a `found` without a set.
     virtual void load(std::string_view key, moment now, found_handler done) = 0;
+    /// load() for somebody who will want a body: where the store can guess which, that body is asked for together with
+    /// the heads and comes along. Whoever finds that its object has none asks load_body().
+    virtual void load_whole(std::string_view key, moment now, found_handler done) { load(key, now, std::move(done)); }
     /// load() for somebody who only looks: what memory keeps, and for how long, stays as it is.
     virtual void inspect(std::string_view key, moment now, found_handler done) = 0;
     /// Brings the body of an object whose `body` is null, as a new object, into memory too where it fits.

@@ -3,6 +3,7 @@
 #include "etagere/crypto/digest.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <stdexcept>
@@ -80,20 +81,67 @@ epoch& memcached_store::epoch_of(std::string_view key) noexcept {
     return epochs_[std::hash<std::string_view>{}(key) % epochs_.size()];
 }
 
-void memcached_store::load(std::string_view key, moment now, found_handler done) {
-    const auto r = std::make_shared<request>();
-    r->key = meta_key(key);
-    r->done = [this, key = std::string(key), now, start = clock::now(),
-               done = std::move(done)](const reply& got) mutable {
-        result<found> out = read_meta(key, got, now);
-        const outcome how = !out ? outcome_of(out.error()) : out->set ? outcome::ok : outcome::miss;
-        counted_.add(operation::load, how, clock::now() - start);
-        done(std::move(out));
-    };
-    lane_of(r->key).submit(r);
+void memcached_store::ask(std::string record_key, request::handler done) {
+    auto r = std::make_shared<request>();
+    r->key = std::move(record_key);
+    r->done = std::move(done);
+    lane& at = lane_of(r->key);
+    at.submit(std::move(r));
 }
 
-result<found> memcached_store::read_meta(std::string_view key, const reply& got, moment now) {
+/// A meta record, and the entity that it is expected to name, on their way together.
+struct memcached_store::both {
+    std::string entity;  // its name
+    reply meta, piece;
+    std::move_only_function<void(const both*)> finish;
+    std::atomic<int> left = 2;
+
+    void arrived(reply& at, reply got) {
+        at = std::move(got);
+        if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exchange(finish, {})(this);
+    }
+};
+
+void memcached_store::load(std::string_view key, moment now, found_handler done) {
+    ask(meta_key(key), [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](
+                           const reply& got) mutable { done(count_load(start, read_meta(key, got, now, nullptr))); });
+}
+
+void memcached_store::load_whole(std::string_view key, moment now, found_handler done) {
+    std::string entity = guesses_.find(key);
+    if (entity.empty()) return load(key, now, std::move(done));
+    const auto b = std::make_shared<both>();
+    b->entity = std::move(entity);
+    b->finish = [this, key = std::string(key), now, start = clock::now(),
+                 done = std::move(done)](const both* got) mutable {
+        result<found> out = read_meta(key, got->meta, now, got);
+        if (out && out->set && out->set->has_a_body()) {
+            counted_.add(operation::load_body, outcome::ok, clock::now() - start);
+        } else {
+            guesses_.forget(key);
+        }
+        done(count_load(start, std::move(out)));
+    };
+    ask(meta_key(key), [b](reply got) { b->arrived(b->meta, std::move(got)); });
+    ask(entity_key(b->entity), [b](reply got) { b->arrived(b->piece, std::move(got)); });
+}
+
+result<found> memcached_store::count_load(steady_time start, result<found> out) {
+    const outcome how = !out ? outcome_of(out.error()) : out->set ? outcome::ok : outcome::miss;
+    counted_.add(operation::load, how, clock::now() - start);
+    return out;
+}
+
+/// Null where it is another one, or not there, or damaged: load_body() will find that out and see to it.
+shared_bytes memcached_store::guessed_body(const both& guess, const record::variant& v) {
+    if (v.entity != guess.entity || guess.piece.status != reply_status::ok) return nullptr;
+    const auto layout = record::parse_entity_name(v.entity, v.response.body_size);
+    if (!layout) return nullptr;
+    const auto bytes = record::decode_piece(guess.piece.value->view(), *layout, 0, seal_);
+    return bytes ? share(std::string(*bytes)) : nullptr;
+}
+
+result<found> memcached_store::read_meta(std::string_view key, const reply& got, moment now, const both* guess) {
     if (got.status == reply_status::miss) return found{};
     if (got.status != reply_status::ok) return std::unexpected(error_of(got.status));
     auto variants = record::decode_meta(got.value->view(), key, seal_);
@@ -104,7 +152,8 @@ result<found> memcached_store::read_meta(std::string_view key, const reply& got,
     auto set = std::make_shared<variant_set>();
     for (record::variant& v : *variants) {
         if (now.wall > v.keep_until) continue;
-        set->variants.push_back(make_object(std::move(v.response), nullptr, v.keep_until, std::move(v.entity)));
+        shared_bytes body = guess != nullptr ? guessed_body(*guess, v) : nullptr;
+        set->variants.push_back(make_object(std::move(v.response), std::move(body), v.keep_until, std::move(v.entity)));
     }
     if (set->variants.empty()) return found{};
     return found{.set = std::move(set), .from = level::memcached};
@@ -146,9 +195,7 @@ void memcached_store::load_body(std::string_view key, object_ptr head, moment no
 }
 
 void memcached_store::ask_for_piece(const std::shared_ptr<gathering>& g, std::uint32_t index) {
-    const auto r = std::make_shared<request>();
-    r->key = entity_key(record::piece_key(g->layout, index));
-    r->done = [this, g, index](reply got) {
+    ask(entity_key(record::piece_key(g->layout, index)), [this, g, index](reply got) {
         std::uint32_t next = 0;
         {
             const std::lock_guard lock(g->mutex);
@@ -165,8 +212,7 @@ void memcached_store::ask_for_piece(const std::shared_ptr<gathering>& g, std::ui
         } else {
             finish(*g);
         }
-    };
-    lane_of(r->key).submit(r);
+    });
 }
 
 void memcached_store::finish(gathering& g) {
@@ -201,6 +247,7 @@ void memcached_store::finish(gathering& g) {
         lose(g);
         return answer(fail(errc::store_miss));
     }
+    if (g.layout.count == 1 && g.layout.size <= entity_guesses::largest) guesses_.learn(g.key, g.head->entity);
     auto whole = std::make_shared<object>(*g.head);
     whole->body = share(std::move(body));
     answer(object_ptr(std::move(whole)));

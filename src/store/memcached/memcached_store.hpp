@@ -4,6 +4,7 @@
 #include "etagere/store/memcached.hpp"
 
 #include "counters.hpp"
+#include "entity_guesses.hpp"
 #include "journal_keeper.hpp"
 #include "lane.hpp"
 #include "placement.hpp"
@@ -25,6 +26,7 @@ public:
     found peek(std::string_view, moment) override { return {}; }
     bool has_remote() const noexcept override { return true; }
     void load(std::string_view key, moment now, found_handler done) override;
+    void load_whole(std::string_view key, moment now, found_handler done) override;
     void inspect(std::string_view key, moment now, found_handler done) override { load(key, now, std::move(done)); }
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override {
@@ -54,13 +56,18 @@ public:
 
 private:
     struct gathering;
+    struct both;
 
     std::string meta_key(std::string_view key) const override;
     std::string entity_key(std::string_view piece) const override;
     lane& lane_of(const std::string& record_key) override;
 
     epoch& epoch_of(std::string_view key) noexcept;
-    result<found> read_meta(std::string_view key, const reply& got, moment now);
+    /// `guess`: what was asked for together with the meta record; null without.
+    result<found> read_meta(std::string_view key, const reply& got, moment now, const both* guess);
+    result<found> count_load(steady_time start, result<found> out);
+    shared_bytes guessed_body(const both& guess, const record::variant& v);
+    void ask(std::string record_key, request::handler done);
     void ask_for_piece(const std::shared_ptr<gathering>& g, std::uint32_t index);
     void finish(gathering& g);
     void lose(const gathering& g);
@@ -71,6 +78,7 @@ private:
     std::string prefix_;
     counters counted_;
     std::array<epoch, 1024> epochs_{};
+    entity_guesses guesses_;
     std::array<std::atomic<std::uint64_t>, 1024> freshened_{};
     placement placement_;
     watchdog watchdog_;
