@@ -45,23 +45,30 @@ void lane::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void lane::submit(request_ptr r) {
-    bool accepted = false;
+void lane::submit(std::span<request_ptr> together) {
+    std::vector<request_ptr> refused;
     bool stuck = false;
     {
         const std::lock_guard lock(mutex_);
-        auto& queue = r->what == verb::get ? reads_ : writes_;
-        const std::size_t most = r->what == verb::get ? options_.read_queue : options_.write_queue;
         const steady_time now = clock::now();
-        accepted = !stopping_ && queue.size() < most && breaker_.allow(now);
-        if (accepted) queue.push_back(r);
+        for (request_ptr& r : together) {
+            auto& queue = r->what == verb::get ? reads_ : writes_;
+            const std::size_t most = r->what == verb::get ? options_.read_queue : options_.write_queue;
+            if (!stopping_ && queue.size() < most && breaker_.allow(now)) {
+                queue.push_back(r);
+            } else {
+                refused.push_back(std::move(r));
+            }
+        }
         // A server that sends a byte now and then never lets a call time out by itself.
         stuck = busy_since_ < now - options_.timeout - options_.connect_timeout;
     }
-    if (!accepted) return r->complete({.status = reply_status::unavailable, .value = {}});
     if (stuck) client_.interrupt();
     changed_.notify_one();
-    deadlines_.watch(std::move(r));
+    for (request_ptr& r : together) {
+        if (r) deadlines_.watch(std::move(r));
+    }
+    complete_all(refused, reply_status::unavailable);
 }
 
 void lane::erase(std::string key) {

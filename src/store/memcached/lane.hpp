@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,8 +28,9 @@ public:
     /// as unavailable.
     void stop();
 
-    /// Completes inside the call where the breaker is open or the queue is full.
-    void submit(request_ptr r);
+    /// Completes inside the call where the breaker is open or the queue is full. Takes them over.
+    void submit(std::span<request_ptr> together);
+    void submit(request_ptr r) { submit(std::span(&r, 1)); }
     /// Never lost while the server is away, up to a bound: it is owed, and paid before anything else is asked.
     void erase(std::string key);
 

@@ -27,6 +27,13 @@ memcached_options checked(memcached_options o) {
     return o;
 }
 
+request_ptr question(std::string record_key, request::handler done) {
+    auto r = std::make_shared<request>();
+    r->key = std::move(record_key);
+    r->done = std::move(done);
+    return r;
+}
+
 error_code error_of(reply_status s) noexcept {
     return make_error_code(s == reply_status::timeout ? errc::store_timeout : errc::store_unavailable);
 }
@@ -82,11 +89,8 @@ epoch& memcached_store::epoch_of(std::string_view key) noexcept {
 }
 
 void memcached_store::ask(std::string record_key, request::handler done) {
-    auto r = std::make_shared<request>();
-    r->key = std::move(record_key);
-    r->done = std::move(done);
-    lane& at = lane_of(r->key);
-    at.submit(std::move(r));
+    lane& at = lane_of(record_key);
+    at.submit(question(std::move(record_key), std::move(done)));
 }
 
 /// A meta record, and the entity that it is expected to name, on their way together.
@@ -122,8 +126,13 @@ void memcached_store::load_whole(std::string_view key, moment now, found_handler
         }
         done(count_load(start, std::move(out)));
     };
-    ask(meta_key(key), [b](reply got) { b->arrived(b->meta, std::move(got)); });
-    ask(entity_key(b->entity), [b](reply got) { b->arrived(b->piece, std::move(got)); });
+    std::array asked{question(meta_key(key), [b](reply got) { b->arrived(b->meta, std::move(got)); }),
+                     question(entity_key(b->entity), [b](reply got) { b->arrived(b->piece, std::move(got)); })};
+    lane& heads = lane_of(asked[0]->key);
+    lane& bodies = lane_of(asked[1]->key);
+    if (&heads == &bodies) return heads.submit(asked);
+    heads.submit(std::move(asked[0]));
+    bodies.submit(std::move(asked[1]));
 }
 
 result<found> memcached_store::count_load(steady_time start, result<found> out) {
