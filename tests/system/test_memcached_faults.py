@@ -52,6 +52,9 @@ routes:
         path = self.new_path()
         wait_until(lambda: self.right(path).why == "hit_fresh", "memcached to be used", 15)
 
+    def reconnects(self):
+        return self.etagere.metric("etagere_store_reconnects_total", store="default")
+
     def stored(self, count):
         paths = [self.new_path() for _ in range(count)]
         for path in paths:
@@ -79,9 +82,11 @@ routes:
         """S252 (Dalli #956, php-memcached #531): the connection is gone, so the late reply is nobody's."""
         paths = self.stored(10)
         for _ in range(5):
-            before = self.proxy.connections
+            before, given_up = self.proxy.connections, self.reconnects()
             self.proxy.set("late")
             self.right(paths[0])
+            # The client's deadline is over before that of the connection, which takes the reply as long as it waits.
+            wait_until(lambda g=given_up: self.reconnects() > g, "the connection to be given up")
             self.proxy.set("pass")                              # now the late reply arrives
             for path in paths:
                 self.right(path)

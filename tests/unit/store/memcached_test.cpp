@@ -10,6 +10,8 @@
 #include "real_memcached.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -101,6 +103,97 @@ TEST_F(Memcached, TheWireShowesOnlyOurCommands) {
         }
     }
     EXPECT_GT(commands, 5);
+}
+
+/// load_whole() as a call.
+found whole(store& s, const std::string& key) {
+    std::promise<found> answer;
+    s.load_whole(key, now(), [&](const result<found>& f) { answer.set_value(f.value_or(found{})); });
+    return answer.get_future().get();
+}
+
+class MemcachedWhole : public Memcached {
+protected:
+    void SetUp() override {
+        memcached_options o = options_for({{.host = "127.0.0.1", .port = proxy_.port()}});
+        o.key_prefix = prefix_;
+        store_ = make_memcached_store(o);
+    }
+    /// Lines that ask for this record.
+    std::vector<std::string> questions_for(const std::string& record_key) const {
+        std::vector<std::string> out;
+        std::istringstream wire(proxy_.asked());
+        for (std::string line; std::getline(wire, line);) {
+            if (line.starts_with("gets ") && line.find(record_key) != std::string::npos) out.push_back(line);
+        }
+        return out;
+    }
+    object_ptr variant(const std::string& key) {
+        const found f = whole(*store_, key);
+        return f.set ? f.set->variants.front() : nullptr;
+    }
+
+    testing::fault_proxy proxy_{server_.port};
+};
+
+TEST_F(MemcachedWhole, TheBodyComesAlongOnceItIsKnown) {
+    put_and_wait("key", {.body = "hello"});
+    const object_ptr got = variant("key");
+    ASSERT_TRUE(got && got->body);
+    EXPECT_EQ(*got->body, "hello");
+    EXPECT_THAT(questions_for(entity_key("hello")).back(), ::testing::HasSubstr(meta_key("key")))
+        << "both in one question";
+}
+
+TEST_F(MemcachedWhole, AGuessThatIsWrongIsForgotten) {
+    put_and_wait("key", {.body = "old"});
+    ASSERT_TRUE(variant("key")->body);
+    const auto other = open();
+    other->put("key", make({.body = "new", .when = now()}), 32, now());
+    ASSERT_TRUE(eventually([&] { return body(*other, "key") == "new"; }));
+    const object_ptr head_of_new = variant("key");
+    ASSERT_TRUE(head_of_new);
+    EXPECT_FALSE(head_of_new->body) << "what came along was of the old one";
+    const auto asked = questions_for(entity_key("old")).size();
+    (void)variant("key");
+    EXPECT_THAT(questions_for(entity_key("old")), SizeIs(asked));
+    EXPECT_EQ(body("key"), "new");
+    EXPECT_EQ(*variant("key")->body, "new");
+}
+
+TEST_F(MemcachedWhole, ADamagedBodyDoesNotComeAlong) {
+    put_and_wait("key", {.body = "hello"});
+    ASSERT_TRUE(variant("key")->body);
+    std::string bad = *plain_.get(entity_key("hello"));
+    bad[bad.size() - 10] = static_cast<char>(bad[bad.size() - 10] ^ 1);
+    ASSERT_TRUE(plain_.set(entity_key("hello"), bad));
+    const object_ptr got = variant("key");
+    ASSERT_TRUE(got);
+    EXPECT_FALSE(got->body);
+    EXPECT_EQ(testing::with_body(*store_, "key", got).error(), errc::store_miss);
+}
+
+TEST_F(MemcachedWhole, LargeBodiesAreAskedForWhenTheyAreWanted) {
+    put_and_wait("key", {.body = std::string(70'000, 'x')});
+    EXPECT_FALSE(variant("key")->body);
+}
+
+// What waits together travels together: the lane is held up by the first, and takes all the others in one question.
+TEST_F(MemcachedWhole, WhatWaitsTogetherIsOneQuestion) {
+    proxy_.set({.what = testing::fault_proxy::fault::kind::late});
+    std::atomic<int> answered = 0;
+    const auto count = [&](const result<found>&) { ++answered; };
+    store_->load("first", now(), count);
+    ASSERT_TRUE(eventually([&] { return proxy_.held() > 0; }));
+    for (int i = 0; i < 20; ++i) store_->load("key " + std::to_string(i), now(), count);
+    proxy_.set({});
+    proxy_.release();
+    ASSERT_TRUE(eventually([&] { return answered == 21; }));
+    for (int i = 0; i < 20; ++i) {
+        const auto lines = questions_for(meta_key("key " + std::to_string(i)));
+        ASSERT_THAT(lines, SizeIs(1));
+        EXPECT_EQ(lines[0], questions_for(meta_key("key 0"))[0]);
+    }
 }
 
 TEST_F(Memcached, EqualBodiesAreStoredOnce) {
