@@ -33,7 +33,7 @@ delivery::delivery(exchange& of, upstream::call& call, moment asked, keeping kee
       held_too_long_(of.state_.on().deadlines(), [this] {
           if (released_ || releasing_) return;
           releasing_ = true;
-          release_done_.emplace(of_.state_.on().io(), steady_time::max());
+          release_done_ = std::make_unique<net::steady_timer>(of_.state_.on().io(), steady_time::max());
           net::spawn(of_.state_.on().executor(), release(), [this](const std::exception_ptr&) {
               releasing_ = false;
               release_done_->cancel();

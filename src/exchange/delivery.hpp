@@ -9,6 +9,7 @@
 #include "exchange.hpp"
 #include "keep.hpp"
 
+#include <memory>
 #include <string>
 
 namespace etagere::exchange {
@@ -82,9 +83,9 @@ private:
     std::string bytes_;                    // held, and kept for the store
     std::uint64_t dropped_ = 0;            // read without anybody wanting it
     std::string own_etag_;
-    http::coding coding_ = http::coding::identity;   // of ours, that this client gets, if the body is worth it
-    std::optional<coded_stream> stream_;             // a body that is being coded as it comes
-    std::optional<net::steady_timer> release_done_;  // while releasing_
+    http::coding coding_ = http::coding::identity;     // of ours, that this client gets, if the body is worth it
+    std::optional<coded_stream> stream_;               // a body that is being coded as it comes
+    std::unique_ptr<net::steady_timer> release_done_;  // while releasing_
     net::deadline held_too_long_;
 };
 

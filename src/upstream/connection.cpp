@@ -118,8 +118,7 @@ void connection::arrived(std::uint64_t turn, const error_code& ec, std::size_t n
     if (turn != turn_) return;
     reading_ = false;
     if (!ec) input.commit(n);
-    if (receiver_) {
-        auto waiting = std::exchange(receiver_, std::nullopt);
+    if (auto waiting = std::exchange(receiver_, std::nullopt)) {
         (*waiting)(ec, n);
     } else if (gone_) {
         std::exchange(gone_, nullptr)();

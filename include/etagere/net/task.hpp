@@ -5,6 +5,7 @@
 
 #include "etagere/net/frame_memory.hpp"
 
+#include <cassert>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -70,6 +71,7 @@ private:
     friend class task<T>;
     T result() {
         rethrow();
+        assert(value_.has_value());
         return std::move(*value_);
     }
     std::optional<T> value_;
@@ -191,7 +193,10 @@ public:
             },
             arguments_);
     }
-    std::tuple<Results...> await_resume() { return std::move(*to_.results); }
+    std::tuple<Results...> await_resume() {
+        assert(to_.results.has_value());
+        return std::move(*to_.results);
+    }
 
 private:
     Initiation initiation_;
