@@ -85,13 +85,13 @@ public:
                 std::shared_ptr<std::atomic<std::uint32_t>> open) {
         net::handler& behind = l.role == settings::listener_role::egress ? egress_ : ingress_;
         auto& slot = acceptors_[l.name];
-        slot = std::make_unique<net::acceptor>(on_, descriptor, port, listener_options_of(l), behind, connections_,
+        slot = std::make_unique<net::acceptor>(on_, descriptor, port, options_of(l), behind, connections_,
                                                std::move(open));
         slot->start();
     }
     void change(const settings::listener& l) {
         if (const auto it = acceptors_.find(l.name); it != acceptors_.end())
-            it->second->set_options(listener_options_of(l));
+            it->second->set_options(options_of(l));
     }
     void close(const std::string& listener) { acceptors_.erase(listener); }
     void drain() {
@@ -102,12 +102,18 @@ public:
     void cut() { connections_.cut(); }
 
 private:
-    void began(std::string_view listener) override {
+    net::listener_options options_of(const settings::listener& l) const {
+        net::listener_options o = listener_options_of(l);
+        o.label = metrics_.listener(l.name);
+        return o;
+    }
+
+    void began(std::uint32_t listener) override {
         if (counters_) counters_->in_flight(listener, 1);
     }
     void observe(const observe::record& r) override {
         if (counters_) {
-            counters_->in_flight(r.listener, -1);
+            counters_->in_flight(r.listener_index, -1);
             counters_->observe(r);
         }
         access_.write(on_.number(), r);

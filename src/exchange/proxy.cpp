@@ -21,13 +21,17 @@ std::string_view protocol_name(http::version v) noexcept {
 }
 
 /// The part of a record that is the same for every way to an answer.
-void describe(observe::record& r, net::transaction& t, std::string_view method) {
+void describe(observe::record& r, net::transaction& t, http::method verb, std::string_view method, moment ended) {
     const http::request_head& q = t.request();
-    r.at = t.started().wall;
+    const moment started = t.started();
+    const net::peer_info& peer = t.peer();
+    r.at = started.wall;
     r.duration_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(t.on().steady_now() - t.started().steady).count());
-    r.listener = t.peer().listener;
-    r.client_ip = t.peer().address;
+        std::chrono::duration_cast<std::chrono::microseconds>(ended.steady - started.steady).count());
+    r.listener = peer.listener;
+    r.listener_index = peer.listener_label;
+    r.client_ip = peer.address;
+    r.verb = verb;
     r.method = method;
     r.scheme = q.scheme;
     r.host = q.host;
@@ -80,6 +84,8 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     const bool here = planned.usable && !planned.needs_body && !planned.needs_form;
     if (!here || planned.range.what == cache::range_answer::kind::several) return false;
 
+    a.route = route->name;
+    a.route_label = now_running.labels[route->index];
     a.why = cache::served_as(made.decision.why, planned.condition);
     a.age = made.decision.age.count();
     a.ttl = made.decision.ttl.count();
@@ -97,18 +103,17 @@ bool proxy::try_now(net::transaction& t, net::immediate_answer& a) {
     return true;
 }
 
-void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, const error_code& ec) {
-    state_.watch().began(t.peer().listener);
-    const runtime& running = *state_.current();
-    const routing::table& table = role_ == role::ingress ? running.routes.ingress : running.routes.egress;
+void proxy::hold(net::immediate_answer& a) {
+    a.holds = state_.current();
+}
+
+void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, moment ended, const error_code& ec) {
+    state_.watch().began(t.peer().listener_label);
     const auto& object = *static_cast<const store::object*>(a.pin.get());
     observe::record r;
-    describe(r, t, t.request().method_name);
-    // A reload between try_now() and now may have renumbered the routes.
-    if (const routing::route* const route = table.match(t.request())) {
-        r.route = route->name;
-        r.route_index = running.labels[route->index];
-    }
+    describe(r, t, t.request().verb, t.request().method_name, ended);
+    r.route = a.route;
+    r.route_index = a.route_label;
     r.status = a.status;
     r.why = a.why;
     r.age_s = a.age;
@@ -124,9 +129,10 @@ void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, const
 }
 
 net::task<void> proxy::handle(net::transaction& t) {
-    state_.watch().began(t.peer().listener);
+    state_.watch().began(t.peer().listener_label);
     exchange e(state_, role_, t);
     // HEAD may go upstream as GET; the record tells what the client asked.
+    const http::method verb = t.request().verb;
     const std::string method = t.request().method_name;
     bool failed = false;
     try {
@@ -135,7 +141,7 @@ net::task<void> proxy::handle(net::transaction& t) {
         failed = true;
     }
     observe::record& r = e.record();
-    describe(r, t, method);
+    describe(r, t, verb, method, t.on().now());
     if (failed) {
         r.status = 500;
         r.why = reason::failed;
@@ -145,9 +151,9 @@ net::task<void> proxy::handle(net::transaction& t) {
 }
 
 void proxy::refused(net::transaction& t, const error_code& why, int status) {
-    state_.watch().began(t.peer().listener);
+    state_.watch().began(t.peer().listener_label);
     observe::record r;
-    describe(r, t, t.request().method_name);
+    describe(r, t, t.request().verb, t.request().method_name, t.on().now());
     r.status = status;
     r.why = reason::refused;
     r.error = error_name(why);

@@ -124,61 +124,61 @@ task<bool> h1_connection::fill(std::size_t most) {
     co_return !ec && n > 0;
 }
 
-task<h1_connection::head_event> h1_connection::read_head() {
-    const steady_time now = on_.steady_now();
-    bool timed_head = false;
-    const auto arm = [&](milliseconds timeout, steady_time from) {
-        if (timeout.count() > 0) {
-            read_deadline_.arm(from + timeout);
-        } else {
-            read_deadline_.disarm();
-        }
-    };
-    // A first request has to come within header_timeout: a silent new connection is a slow one, not a kept one.
-    arm(first_request_ ? options_->header_timeout : options_->idle_timeout, now);
-    timed_head = first_request_;
-    for (;;) {
-        if (!in_.empty()) {
-            const result<std::size_t> used =
-                http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
-            if (!used) {
-                refusal_ = used.error();
-                co_return head_event::refused;
-            }
-            if (*used > 0) {
-                in_.consume(*used);
-                bytes_in_ = *used;
-                break;
-            }
-            if (!timed_head) {
-                arm(options_->header_timeout, on_.steady_now());
-                timed_head = true;
-            }
-        }
-        // One byte more than a head may have, so that the parser is the one to say "too large".
-        const bool more = co_await fill(options_->head.header_bytes + 1024);
-        if (!more) {
-            if (phase_ == phase::aborted) co_return head_event::closed;
-            if (read_deadline_.expired() && !in_.empty()) {
-                refusal_ = make_error_code(errc::request_timeout);
-                co_return head_event::refused;
-            }
-            co_return head_event::closed;
-        }
+void h1_connection::arm_read(milliseconds timeout, steady_time from) noexcept {
+    if (timeout.count() > 0) {
+        read_deadline_.arm(from + timeout);
+    } else {
+        read_deadline_.disarm();
     }
-    read_deadline_.disarm();
-    first_request_ = false;
-    co_return head_event::ready;
 }
 
+h1_connection::head_event h1_connection::take_head() {
+    if (in_.empty()) return head_event::incomplete;
+    const result<std::size_t> used = http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
+    if (!used) {
+        refusal_ = used.error();
+        return head_event::refused;
+    }
+    if (*used == 0) return head_event::incomplete;
+    in_.consume(*used);
+    bytes_in_ = *used;
+    return head_event::ready;
+}
+
+h1_connection::head_event h1_connection::give_up_head() {
+    if (phase_ == phase::aborted || !read_deadline_.expired() || in_.empty()) return head_event::closed;
+    refusal_ = make_error_code(errc::request_timeout);
+    return head_event::refused;
+}
+
+// A hit costs this coroutine one suspension, the one that waits for the next request: what can be done at once is done
+// by plain functions.
 task<void> h1_connection::run() {
     error_code ignored;
     socket_.non_blocking(true, ignored);
-    bool open = true;
-    while (open) {
+    ended_ = on_.now().steady;
+    for (bool open = true; open;) {
         begin_request();
-        const head_event event = co_await read_head();
+        head_event event = take_head();
+        if (event == head_event::incomplete) {
+            // A first request has to come within header_timeout: a silent new connection is a slow one, not a kept one.
+            bool timed_head = first_request_ || !in_.empty();
+            arm_read(timed_head ? options_->header_timeout : options_->idle_timeout, ended_);
+            while (event == head_event::incomplete) {
+                // One byte more than a head may have, so that the parser is the one to say "too large".
+                const asio::mutable_buffer space = in_.space(options_->head.header_bytes + 1024);
+                auto [ec, n] = co_await socket_.async_read_some(space, use_task);
+                in_.filled(n);
+                event = !ec && n > 0 ? take_head() : give_up_head();
+                if (event == head_event::incomplete && !timed_head) {
+                    arm_read(options_->header_timeout, on_.now().steady);
+                    timed_head = true;
+                }
+            }
+            read_deadline_.disarm();
+        }
         if (event == head_event::closed) break;
+        first_request_ = false;
         started_ = on_.now();
         phase_ = phase::request;
         if (event == head_event::refused) {
@@ -191,33 +191,36 @@ task<void> h1_connection::run() {
             co_await refuse(make_error_code(errc::content_too_large));
             break;
         }
-        open = co_await respond();
+        if (!head_.body.has_body() && behind_.try_now(*this, answer_)) {
+            const bool keep = will_keep_alive() && !answer_.close;
+            gather buffers;
+            const std::size_t total = immediate_buffers(answer_, buffers);
+            phase_ = phase::head;
+            error_code ec;
+            const std::size_t n = write_now(buffers, ec);
+            if (!ec && n < total) {
+                behind_.hold(answer_);
+                const result<void> rest = co_await write(buffers, n);
+                if (!rest) ec = rest.error();
+            }
+            phase_ = phase::done;
+            const moment ended = on_.now();
+            ended_ = ended.steady;
+            behind_.wrote_now(*this, answer_, ended, ec);
+            answer_.clear();
+            open = keep && !ec;
+            if (!ec && !keep) co_await linger();
+            continue;
+        }
+        open = co_await handle();
+        ended_ = on_.now().steady;
     }
     read_deadline_.disarm();
     write_deadline_.disarm();
     socket_.close(ignored);
 }
 
-task<bool> h1_connection::respond() {
-    if (!head_.body.has_body() && behind_.try_now(*this, answer_)) {
-        const bool keep = will_keep_alive() && !answer_.close;
-        gather buffers{};
-        const std::size_t total = immediate_buffers(answer_, buffers);
-        phase_ = phase::head;
-        error_code ec;
-        const std::size_t n = write_now(buffers, ec);
-        if (!ec && n < total) {
-            const result<void> rest = co_await write(buffers, n);
-            if (!rest) ec = rest.error();
-        }
-        phase_ = phase::done;
-        behind_.wrote_now(*this, answer_, ec);
-        answer_.clear();
-        if (ec) co_return false;
-        if (!keep) co_await linger();
-        co_return keep;
-    }
-
+task<bool> h1_connection::handle() {
     bool failed = false;
     try {
         co_await behind_.handle(*this);

@@ -5,7 +5,10 @@
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/net/h1_connection.hpp"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 namespace etagere::net {
@@ -25,6 +28,35 @@ public:
 private:
     std::vector<char> bytes_;
     std::size_t begin_ = 0, end_ = 0;
+};
+
+/// What one write takes: up to three pieces, none of them empty. A buffer sequence as Asio means it.
+class gather {
+public:
+    using value_type = asio::const_buffer;
+    using const_iterator = const asio::const_buffer*;
+
+    gather() = default;
+    gather(std::initializer_list<std::string_view> pieces) noexcept {
+        for (const std::string_view piece : pieces) {
+            if (!piece.empty()) buffers_[size_++] = asio::buffer(piece);
+        }
+    }
+    const_iterator begin() const noexcept { return buffers_.data(); }
+    const_iterator end() const noexcept { return buffers_.data() + size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    /// The first `n` octets are out.
+    void advance(std::size_t n) noexcept {
+        std::size_t gone = 0;
+        while (gone < size_ && n >= buffers_[gone].size()) n -= buffers_[gone++].size();
+        std::copy(buffers_.data() + gone, buffers_.data() + size_, buffers_.data());
+        size_ -= gone;
+        if (size_ > 0) buffers_[0] += n;
+    }
+
+private:
+    std::array<asio::const_buffer, 3> buffers_;
+    std::size_t size_ = 0;
 };
 
 class h1_connection final : public transaction, public connection_registry::member, private body_source {
@@ -60,11 +92,15 @@ public:
 
 private:
     enum class phase : std::uint8_t { idle, request, head, done, aborted };
-    enum class head_event : std::uint8_t { ready, refused, closed };
+    enum class head_event : std::uint8_t { incomplete, ready, refused, closed };
 
-    task<head_event> read_head();
-    task<bool> fill(std::size_t most);  // false: end, error or deadline
-    task<bool> respond();               // false: the connection ends here
+    /// The next head out of what was read.
+    head_event take_head();
+    /// There is no more to come: the end, an error or a deadline.
+    head_event give_up_head();
+    void arm_read(milliseconds timeout, steady_time from) noexcept;
+    task<bool> fill(std::size_t most);            // false: end, error or deadline
+    task<bool> handle();                // false: the connection ends here
     task<void> refuse(error_code why);
     task<bool> drain_body();
     task<void> linger();
@@ -75,8 +111,6 @@ private:
     task<result<std::string_view>> read() override;
     void stop() noexcept override;
 
-    static constexpr std::size_t most_buffers = 4;
-    using gather = std::array<asio::const_buffer, most_buffers>;
     std::size_t immediate_buffers(immediate_answer& a, gather& out);
     task<result<void>> write(gather buffers, std::size_t skip);
     std::size_t write_now(const gather& buffers, error_code& ec);
@@ -97,11 +131,12 @@ private:
     http::framing sending_;           // how the answer's body is framed
     std::uint64_t left_to_send_ = 0;  // of a length-framed answer
     moment started_{};
+    steady_time ended_{};  // the last exchange, or the connection's beginning
     std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
     std::uint64_t body_received_ = 0;
     milliseconds body_waited_{0};  // time spent waiting for the client inside the body
     phase phase_ = phase::idle;
-    error_code refusal_{};  // why read_head() gave up
+    error_code refusal_{};  // why take_head() or give_up_head() refused
     bool continue_sent_ = false;
     bool body_failed_ = false;
     bool body_stopped_ = false;

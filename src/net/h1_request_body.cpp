@@ -12,7 +12,7 @@ task<result<std::string_view>> h1_connection::read() {
     if (head_.expects_continue && !continue_sent_ && !head_sent() && !decoder_.done()) {
         continue_sent_ = true;
         if (in_.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
-            const gather line{asio::buffer(continue_line)};
+            const gather line{continue_line};
             body_reading_ = true;
             const result<void> sent = co_await write(line, 0);
             body_reading_ = false;

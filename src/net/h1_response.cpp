@@ -15,6 +15,9 @@ void immediate_answer::clear() {
     declared_length = -1;
     pin.reset();
     close = false;
+    route = {};
+    route_label = 0;
+    holds.reset();
     why = reason::none;
     age = -1;
     ttl = 0;
@@ -23,18 +26,17 @@ void immediate_answer::clear() {
 
 std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
     const bool no_body = head_.verb == http::method::head || a.status == 304 || a.status == 204;
+    http::framing how = a.how;
+    std::int64_t declared = -1;
     if (no_body) {
         const bool known =
             a.declared_length < 0 && a.how.how == http::framing::kind::length && head_.verb == http::method::head;
-        http::h1::write_framing(a.dynamic, http::framing::none(),
-                                known ? static_cast<std::int64_t>(a.how.length) : a.declared_length);
+        how = http::framing::none();
+        declared = known ? static_cast<std::int64_t>(a.how.length) : a.declared_length;
         a.body = {};
-    } else {
-        http::h1::write_framing(a.dynamic, a.how, -1);
     }
-    http::h1::write_connection(a.dynamic, head_.protocol, will_keep_alive() && !a.close);
-    a.dynamic += crlf;
-    out = {asio::buffer(a.start), asio::buffer(a.dynamic), asio::buffer(a.body)};
+    http::h1::write_head_end(a.dynamic, how, declared, head_.protocol, will_keep_alive() && !a.close);
+    out = {a.start, a.dynamic, a.body};
     return a.start.size() + a.dynamic.size() + a.body.size();
 }
 
@@ -49,18 +51,11 @@ std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
 }
 
 task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
-    const auto advance = [&buffers](std::size_t n) {
-        for (asio::const_buffer& b : buffers) {
-            const std::size_t step = std::min(n, b.size());
-            b += step;
-            n -= step;
-        }
-    };
-    advance(skip);
+    buffers.advance(skip);
     std::size_t in_slice = 0;
     const bool timed = options_->write_timeout.count() > 0;
     bool armed = false;
-    while (asio::buffer_size(buffers) > 0) {
+    while (!buffers.empty()) {
         if (phase_ == phase::aborted) co_return fail(errc::client_closed);
         error_code ec;
         std::size_t n = write_now(buffers, ec);
@@ -78,7 +73,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
             cut();
             co_return fail(late ? errc::client_too_slow : errc::client_closed);
         }
-        advance(n);
+        buffers.advance(n);
         in_slice += n;
         if (in_slice >= slice) {
             in_slice = 0;
@@ -95,13 +90,13 @@ task<result<void>> h1_connection::send_interim(const http::response_head& head) 
     std::string bytes;
     http::h1::write_response_start(bytes, head.status, head.reason, head.header);
     bytes += crlf;
-    const gather buffers{asio::buffer(bytes)};
+    const gather buffers{bytes};
     const result<void> sent = co_await write(buffers, 0);
     co_return sent;
 }
 
 task<result<void>> h1_connection::answer(immediate_answer& a) {
-    gather buffers{};
+    gather buffers;
     immediate_buffers(a, buffers);
     phase_ = phase::head;
     const result<void> sent = co_await write(buffers, 0);
@@ -118,10 +113,9 @@ task<result<void>> h1_connection::send_head(const http::response_head& head) {
     // HEAD tells the length that the GET would have (RFC 9110 §9.3.2).
     const bool implied = sending_.how == http::framing::kind::none && head_.verb == http::method::head &&
                          head.declared_length < 0 && head.body.how == http::framing::kind::length;
-    http::h1::write_framing(out_, sending_,
-                            implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length);
-    http::h1::write_connection(out_, head_.protocol, will_keep_alive());
-    out_ += crlf;
+    http::h1::write_head_end(out_, sending_,
+                             implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length,
+                             head_.protocol, will_keep_alive());
     phase_ = phase::head;
     co_return result<void>{};
 }
@@ -134,7 +128,7 @@ task<result<void>> h1_connection::send(std::string_view content) {
         left_to_send_ -= content.size();
     }
     if (chunked) http::h1::write_chunk_start(out_, content.size());
-    const gather buffers{asio::buffer(out_), asio::buffer(content), asio::buffer(chunked ? crlf : std::string_view{})};
+    const gather buffers{out_, content, chunked ? crlf : std::string_view{}};
     const result<void> sent = co_await write(buffers, 0);
     out_.clear();
     co_return sent;
@@ -142,7 +136,7 @@ task<result<void>> h1_connection::send(std::string_view content) {
 
 task<result<void>> h1_connection::flush() {
     if (out_.empty()) co_return result<void>{};
-    const gather buffers{asio::buffer(out_)};
+    const gather buffers{out_};
     const result<void> sent = co_await write(buffers, 0);
     out_.clear();
     co_return sent;

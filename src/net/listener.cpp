@@ -253,6 +253,7 @@ task<void> acceptor::run(std::shared_ptr<state> s) {
         std::vector<std::uint8_t> bytes;
         describe(from, peer.address, bytes);
         peer.listener = s->options.name;
+        peer.listener_label = s->options.label;
         peer.local_port = s->port;
         peer.trusted = s->options.trusts && s->options.trusts(bytes);
         if (from.ss_family == AF_INET || from.ss_family == AF_INET6) {

@@ -58,7 +58,7 @@ task<void> h1_connection::tunnel(const http::response_head& switching, stream_so
     bytes += "Connection: Upgrade\r\nUpgrade: " + switching.upgrade + "\r\n\r\n";
     bytes += early;
     phase_ = phase::head;
-    const gather buffers{asio::buffer(bytes)};
+    const gather buffers{bytes};
     const result<void> sent = co_await write(buffers, 0);
     if (!sent) co_return;
 

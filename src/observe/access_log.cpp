@@ -1,6 +1,7 @@
 #include "etagere/observe/access_log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace etagere::observe {
@@ -16,36 +17,79 @@ std::string_view shown(std::string_view text, bool redact) noexcept {
 /// Members of a JSON object after the first. A key is `,"name":`, one piece to append.
 class members {
 public:
-    explicit members(std::string& out) noexcept : out_(out) {}
+    explicit members(writer& out) noexcept : out_(out) {}
 
-    void text(std::string_view key, std::string_view value) {
+    template <std::size_t N> void text(const char (&key)[N], std::string_view value) {
         out_ += key;
         append_json_string(out_, value);
     }
-    void text_if_any(std::string_view key, std::string_view value) {
+    template <std::size_t N> void text_if_any(const char (&key)[N], std::string_view value) {
         if (!value.empty()) text(key, value);
     }
-    template <class Number> void number(std::string_view key, Number value) {
+    template <std::size_t N, class Number> void number(const char (&key)[N], Number value) {
         out_ += key;
-        append_number(out_, value);
+        out_.number(value);
     }
-    void milliseconds_of(std::string_view key, std::uint64_t microseconds) {
+    template <std::size_t N> void milliseconds_of(const char (&key)[N], std::uint64_t microseconds) {
         out_ += key;
         append_milliseconds(out_, microseconds);
     }
-    void truth(std::string_view key, bool value) {
+    template <std::size_t N> void truth(const char (&key)[N], bool value) {
         out_ += key;
-        out_ += value ? "true" : "false";
+        if (value) {
+            out_ += "true";
+        } else {
+            out_ += "false";
+        }
     }
 
 private:
-    std::string& out_;
+    writer& out_;
 };
 
-void append_json(std::string& out, const record& r, const access_options& o, timestamp& time) {
+/// What a reason says is the same in every line.
+struct reason_members {
+    reason_members() {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const reason_info& about = info(static_cast<reason>(i));
+            std::string& out = text[i];
+            out = R"(,"cache":")" + std::string(about.cache_class) + R"(","reason":")" + std::string(about.name) + '"';
+            // Where an answer was not kept the operator is told what to write; a hit needs no advice.
+            if (about.cache_class == "miss" && !about.remedy.empty()) {
+                out += R"(,"remedy":)";
+                append_json_string(out, about.remedy);
+            }
+        }
+    }
+    std::array<std::string, static_cast<std::size_t>(reason::count_)> text;
+};
+
+std::string_view members_of(reason why) {
+    static const reason_members all;
+    return all.text[static_cast<std::size_t>(why)];
+}
+
+/// Keys, numbers and punctuation of a JSON line, rounded up: its texts come on top.
+constexpr std::size_t json_frame = 1536;
+
+std::size_t most_json_line(const record& r) noexcept {
+    std::size_t most = json_frame + members_of(r.why).size();
+    for (const std::string_view text : {r.request_id, r.listener, r.route, r.client_ip, r.method, r.scheme, r.host,
+                                        r.path, r.query, r.protocol, r.etag_in, r.etag_out, r.store, r.upstream,
+                                        r.endpoint, r.user_agent, r.error}) {
+        most += most_json(text);
+    }
+    return most;
+}
+
+void write_json(writer& out, const record& r, const access_options& o, timestamp& time) {
     out += R"({"ts":")";
     time.append_rfc3339(out, r.at);
-    out += is_failure(r) ? R"(","level":"error","msg":"request")" : R"(","level":"info","msg":"request")";
+    if (is_failure(r)) {
+        out += R"(","level":"error","msg":"request")";
+    } else {
+        out += R"(","level":"info","msg":"request")";
+    }
     members m(out);
     m.text_if_any(R"(,"request_id":)", r.request_id);
     m.text(R"(,"listener":)", r.listener);
@@ -57,15 +101,12 @@ void append_json(std::string& out, const record& r, const access_options& o, tim
     m.text(R"(,"path":)", r.path);
     m.text_if_any(R"(,"query":)", shown(r.query, o.redact_query));
     m.text_if_any(R"(,"protocol":)", r.protocol);
-    m.number(R"(,"status":)", std::int64_t{r.status});
+    m.number(R"(,"status":)", r.status);
     m.number(R"(,"bytes_in":)", r.bytes_in);
     m.number(R"(,"bytes_out":)", r.bytes_out);
     m.milliseconds_of(R"(,"duration_ms":)", r.duration_us);
     m.milliseconds_of(R"(,"ttfb_ms":)", r.ttfb_us);
-    m.text(R"(,"cache":)", info(r.why).cache_class);
-    m.text(R"(,"reason":)", name(r.why));
-    // Where an answer was not kept the operator is told what to write; a hit needs no advice.
-    if (info(r.why).cache_class == "miss") m.text_if_any(R"(,"remedy":)", info(r.why).remedy);
+    out += members_of(r.why);
     if (r.age_s >= 0) m.number(R"(,"age_s":)", r.age_s);
     if (r.has_ttl) m.number(R"(,"ttl_s":)", r.ttl_s);
     m.text_if_any(R"(,"etag_in":)", r.etag_in);
@@ -77,10 +118,10 @@ void append_json(std::string& out, const record& r, const access_options& o, tim
     if (!r.upstream.empty()) {
         m.text(R"(,"upstream":)", r.upstream);
         m.text_if_any(R"(,"endpoint":)", r.endpoint);
-        m.number(R"(,"upstream_status":)", std::int64_t{r.upstream_status});
+        m.number(R"(,"upstream_status":)", r.upstream_status);
         m.milliseconds_of(R"(,"upstream_ms":)", r.upstream_us);
         m.milliseconds_of(R"(,"queue_ms":)", r.queue_us);
-        m.number(R"(,"retries":)", std::uint64_t{r.retries});
+        m.number(R"(,"retries":)", r.retries);
     }
     m.text_if_any(R"(,"user_agent":)", shown(r.user_agent, o.redact_user_agent));
     m.text_if_any(R"(,"error":)", r.error);
@@ -136,7 +177,9 @@ bool is_failure(const record& r) noexcept {
 void append_access_line(std::string& out, const record& r, const access_options& o, timestamp& time) {
     switch (o.format) {
         case access_format::off: return;
-        case access_format::json: append_json(out, r, o, time); break;
+        case access_format::json:
+            append_at_most(out, most_json_line(r), [&](writer& to) { write_json(to, r, o, time); });
+            break;
         case access_format::combined: append_combined(out, r, o, time); break;
         case access_format::rack_cache: append_rack_cache(out, r, o); break;
     }

@@ -1,7 +1,5 @@
 #include "etagere/observe/counters.hpp"
 
-#include "etagere/http/message.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -75,14 +73,14 @@ std::size_t code_index(int status) noexcept {
     return status >= 100 && status <= 599 ? static_cast<std::size_t>(status / 100) : 0;
 }
 
-void worker_counters::in_flight(std::string_view listener, int change) noexcept {
-    (change > 0 ? started_ : ended_)[names_.listeners.find(listener)].add();
+void worker_counters::in_flight(std::uint32_t listener_index, int change) noexcept {
+    (change > 0 ? started_ : ended_)[listener_index].add();
 }
 
 void worker_counters::observe(const record& r) {
     route_counters& route = at(r.route_index);
-    const auto verb = static_cast<std::size_t>(std::to_underlying(http::find_method(r.method)));
-    route.by_listener.make(names_.listeners.find(r.listener)).by_method[verb][code_index(r.status)].add();
+    const auto verb = static_cast<std::size_t>(std::to_underlying(r.verb));
+    route.by_listener.make(r.listener_index).by_method[verb][code_index(r.status)].add();
     route.decisions[static_cast<std::size_t>(r.why)].add();
 
     auto& of_class = route.classes[class_of(r.why)];

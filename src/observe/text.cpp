@@ -70,12 +70,13 @@ std::size_t plain_run(std::string_view text) noexcept {
     return run;
 }
 
-void append_u(std::string& out, char32_t code) {
+/// `out` is a std::string or a writer with room for most_escaped(text).
+template <class Out> void append_u(Out& out, char32_t code) {
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out += hex_digits[(code >> static_cast<unsigned>(shift)) & 0xfU];
 }
 
-void append_x(std::string& out, std::string_view bytes) {
+template <class Out> void append_x(Out& out, std::string_view bytes) {
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);
         out += "\\x";
@@ -86,7 +87,8 @@ void append_x(std::string& out, std::string_view bytes) {
 
 /// Walks through `text`: the first `run_of(rest)` bytes are appended as they are, the character behind them goes to
 /// `odd(character, bytes)`.
-template <class RunOf, class Odd> void transcribe(std::string& out, std::string_view text, RunOf run_of, Odd odd) {
+template <class Out, class RunOf, class Odd>
+void transcribe(Out& out, std::string_view text, RunOf run_of, Odd odd) {
     const bool cut = text.size() > max_logged_value;
     if (cut) text = text.substr(0, max_logged_value);
     while (true) {
@@ -101,21 +103,7 @@ template <class RunOf, class Odd> void transcribe(std::string& out, std::string_
     if (cut) out += "\u2026";
 }
 
-template <class Number> void append_chars(std::string& out, Number n) {
-    std::array<char, 24> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n);
-    out.append(digits.data(), end.ptr);
-}
-
-void append_padded(std::string& out, unsigned n, unsigned width) {
-    std::array<char, 8> digits{};
-    for (unsigned i = width; i > 0; --i, n /= 10) digits[i - 1] = static_cast<char>('0' + n % 10);
-    out.append(digits.data(), width);
-}
-
-}  // namespace
-
-void append_json_escaped(std::string& out, std::string_view text) {
+template <class Out> void escape_json(Out& out, std::string_view text) {
     transcribe(out, text, plain_run, [&out](const character& c, std::string_view bytes) {
         if (!c.valid) {
             out += "\\ufffd";
@@ -130,9 +118,33 @@ void append_json_escaped(std::string& out, std::string_view text) {
     });
 }
 
+template <class Number> void append_chars(std::string& out, Number n) {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n);
+    out.append(digits.data(), end.ptr);
+}
+
+template <class Out> void append_padded(Out& out, unsigned n, unsigned width) {
+    std::array<char, 8> digits{};
+    for (unsigned i = width; i > 0; --i, n /= 10) digits[i - 1] = static_cast<char>('0' + n % 10);
+    out.append(std::string_view(digits.data(), width));
+}
+
+}  // namespace
+
+void append_json_escaped(std::string& out, std::string_view text) {
+    escape_json(out, text);
+}
+
 void append_json_string(std::string& out, std::string_view text) {
     out += '"';
     append_json_escaped(out, text);
+    out += '"';
+}
+
+void append_json_string(writer& out, std::string_view text) noexcept {
+    out += '"';
+    escape_json(out, text);
     out += '"';
 }
 
@@ -168,6 +180,12 @@ void append_number(std::string& out, double n) {
 
 void append_milliseconds(std::string& out, std::uint64_t microseconds) {
     append_chars(out, microseconds / 1000);
+    out += '.';
+    append_padded(out, static_cast<unsigned>(microseconds % 1000), 3);
+}
+
+void append_milliseconds(writer& out, std::uint64_t microseconds) noexcept {
+    out.number(microseconds / 1000);
     out += '.';
     append_padded(out, static_cast<unsigned>(microseconds % 1000), 3);
 }
@@ -215,6 +233,13 @@ void timestamp::refresh(wall_time at) {
 void timestamp::append_rfc3339(std::string& out, wall_time at) {
     refresh(at);
     out += rfc3339_;
+    append_padded(out, static_cast<unsigned>((at - second_).count()), 3);
+    out += 'Z';
+}
+
+void timestamp::append_rfc3339(writer& out, wall_time at) {
+    refresh(at);
+    out += std::string_view(rfc3339_);
     append_padded(out, static_cast<unsigned>((at - second_).count()), 3);
     out += 'Z';
 }

@@ -16,7 +16,8 @@ public:
     proxy(worker_state& state, role as) noexcept : state_(state), role_(as) {}
 
     bool try_now(net::transaction& t, net::immediate_answer& a) override;
-    void wrote_now(net::transaction& t, const net::immediate_answer& a, const error_code& ec) override;
+    void hold(net::immediate_answer& a) override;
+    void wrote_now(net::transaction& t, const net::immediate_answer& a, moment ended, const error_code& ec) override;
     net::task<void> handle(net::transaction& t) override;
     void refused(net::transaction& t, const error_code& why, int status) override;
 

@@ -33,8 +33,8 @@ struct runtime {
 class observer {
 public:
     virtual ~observer() = default;
-    /// An exchange began on that listener; observe() ends it.
-    virtual void began(std::string_view listener) = 0;
+    /// An exchange began on the listener with that label; observe() ends it.
+    virtual void began(std::uint32_t listener) = 0;
     virtual void observe(const observe::record& r) = 0;
     enum class refresh : std::uint8_t { revalidated, changed, failed };
     virtual void refreshed(std::uint32_t route, refresh how) = 0;

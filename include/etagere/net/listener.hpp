@@ -20,6 +20,7 @@ struct bind_address {
 /// What can change on reload without closing the socket.
 struct listener_options {
     std::string name;
+    std::uint32_t label = 0;  // index of the name in the metrics
     std::shared_ptr<const connection_options> connection;
     /// True for peers whose X-Forwarded-* are believed: bytes of the address in network order, 4 or 16.
     std::function<bool(const std::vector<std::uint8_t>&)> trusts;

@@ -21,6 +21,7 @@ namespace etagere::net {
 struct peer_info {
     std::string address;   // "192.0.2.1", "2001:db8::1" without brackets, "unix"
     std::string listener;  // name from the settings
+    std::uint32_t listener_label = 0;  // its index in the metrics
     std::uint16_t local_port = 0;
     bool trusted = false;  // may set X-Forwarded-* (settings: trusted_proxies)
 };
@@ -38,6 +39,9 @@ struct immediate_answer {
     bool close = false;               // end the connection after it
 
     // What the handler notes for wrote_now(); the connection does not look at it.
+    std::string_view route;             // name
+    std::uint32_t route_label = 0;      // index in the metrics
+    std::shared_ptr<const void> holds;  // what `route` is a view into, once the connection had to wait: see hold()
     reason why = reason::none;
     std::int64_t age = -1;
     std::int64_t ttl = 0;
@@ -86,8 +90,11 @@ public:
     virtual ~handler() = default;
     /// Synchronous: true where `a` was filled and the request is dealt with. Must not touch the body.
     virtual bool try_now(transaction& t, immediate_answer& a) = 0;
-    /// Called after the bytes of an answer that try_now() gave were written (or failed).
-    virtual void wrote_now(transaction& t, const immediate_answer& a, const error_code& ec) = 0;
+    /// Called where the client does not take all bytes at once: what happens until wrote_now() may replace what the
+    /// notes in `a` point to.
+    virtual void hold(immediate_answer& /*a*/) {}
+    /// Called after the bytes of an answer that try_now() gave were written (or failed), at `ended`.
+    virtual void wrote_now(transaction& t, const immediate_answer& a, moment ended, const error_code& ec) = 0;
     virtual task<void> handle(transaction& t) = 0;
     /// The codec refused what came (4xx of its own); for log and metrics.
     virtual void refused(transaction& t, const error_code& why, int status) = 0;

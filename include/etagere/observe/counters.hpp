@@ -143,7 +143,7 @@ public:
     explicit worker_counters(const metric_names& names) : names_(names) {}
 
     /// An exchange began (+1) or was observed (−1) on that listener.
-    void in_flight(std::string_view listener, int change) noexcept;
+    void in_flight(std::uint32_t listener_index, int change) noexcept;
     void observe(const record& r);
     /// A stale response was asked for again without a client waiting.
     void refreshed(std::uint32_t route_index, refresh_result result);

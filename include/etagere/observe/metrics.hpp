@@ -34,7 +34,7 @@ public:
     /// Registers a name, or finds it. To be called for every name of a configuration before the first request is routed
     /// by it. `route` gives record::route_index.
     std::uint32_t route(std::string_view name) { return names_.routes.add(name); }
-    void listener(std::string_view name) { names_.listeners.add(name); }
+    std::uint32_t listener(std::string_view name) { return names_.listeners.add(name); }
     void upstream(std::string_view name) { names_.upstreams.add(name); }
 
     worker_counters& of(unsigned worker) noexcept { return *workers_[worker]; }

@@ -1,5 +1,6 @@
 #include "etagere/http/h1/serializer.hpp"
 
+#include "etagere/base/writer.hpp"
 #include "etagere/http/authority.hpp"
 #include "etagere/http/field_policy.hpp"
 
@@ -38,10 +39,32 @@ void write_fields(std::string& out, const fields& header) {
     }
 }
 
-void write_content_length(std::string& out, std::uint64_t length) {
-    out.append("Content-Length: ");
-    write_number(out, length, 10);
-    out.append(crlf);
+constexpr std::size_t most_framing = 40;     // "Content-Length: ", digits, CRLF
+constexpr std::size_t most_connection = 32;  // "Connection: keep-alive", CRLF
+
+void write_content_length(writer& out, std::uint64_t length) noexcept {
+    out += "Content-Length: ";
+    out.number(length);
+    out += "\r\n";
+}
+
+void write_framing(writer& out, framing how, std::int64_t declared_length) noexcept {
+    switch (how.how) {
+        case framing::kind::none:
+            if (declared_length >= 0) write_content_length(out, static_cast<std::uint64_t>(declared_length));
+            break;
+        case framing::kind::length: write_content_length(out, how.length); break;
+        case framing::kind::chunked: out += "Transfer-Encoding: chunked\r\n"; break;
+        case framing::kind::until_close: break;
+    }
+}
+
+void write_connection(writer& out, version client, bool keep_alive) noexcept {
+    if (!keep_alive) {
+        out += "Connection: close\r\n";
+    } else if (client == version::http10) {
+        out += "Connection: keep-alive\r\n";
+    }
 }
 
 void write_authority(std::string& out, const request_head& head) {
@@ -63,11 +86,13 @@ void write_request_head(std::string& out, const request_head& head) {
     write_authority(out, head);
     out.append(crlf);
     write_fields(out, head.header);
-    if (head.body.how == framing::kind::none) {
-        if (anticipates_content(head.verb)) write_content_length(out, 0);
-    } else {
-        write_framing(out, head.body, -1);
-    }
+    append_at_most(out, most_framing, [&](writer& to) {
+        if (head.body.how == framing::kind::none) {
+            if (anticipates_content(head.verb)) write_content_length(to, 0);
+        } else {
+            write_framing(to, head.body, -1);
+        }
+    });
     if (!head.upgrade.empty()) out.append("Connection: Upgrade\r\nUpgrade: ").append(head.upgrade).append(crlf);
     out.append(crlf);
 }
@@ -91,23 +116,12 @@ void write_response_start(std::string& out, int status, std::string_view reason,
     write_fields(out, header);
 }
 
-void write_framing(std::string& out, framing how, std::int64_t declared_length) {
-    switch (how.how) {
-        case framing::kind::none:
-            if (declared_length >= 0) write_content_length(out, static_cast<std::uint64_t>(declared_length));
-            break;
-        case framing::kind::length: write_content_length(out, how.length); break;
-        case framing::kind::chunked: out.append("Transfer-Encoding: chunked\r\n"); break;
-        case framing::kind::until_close: break;
-    }
-}
-
-void write_connection(std::string& out, version client, bool keep_alive) {
-    if (!keep_alive) {
-        out.append("Connection: close\r\n");
-    } else if (client == version::http10) {
-        out.append("Connection: keep-alive\r\n");
-    }
+void write_head_end(std::string& out, framing how, std::int64_t declared_length, version client, bool keep_alive) {
+    append_at_most(out, most_framing + most_connection + crlf.size(), [&](writer& to) {
+        write_framing(to, how, declared_length);
+        write_connection(to, client, keep_alive);
+        to += "\r\n";
+    });
 }
 
 void write_chunk_start(std::string& out, std::uint64_t size) {

@@ -57,7 +57,7 @@ TEST(Allocations, AReusedResponseHeadAndBufferNeedNone) {
         out.clear();
         const auto taken = parse_response(text, {}, method::get, head);
         write_response_start(out, head.status, head.reason, head.header);
-        write_framing(out, head.body, head.declared_length);
+        write_head_end(out, head.body, head.declared_length, version::http11, true);
         return taken.has_value();
     };
     ASSERT_TRUE(turn());

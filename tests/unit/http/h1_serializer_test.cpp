@@ -96,28 +96,38 @@ TEST(H1Serializer, WritesResponses) {
     ASSERT_TRUE(header.add("etag", "\"v1\""));
     std::string out;
     write_response_start(out, 304, "Not Modified", header);
-    write_framing(out, framing::none(), 35'942);
-    write_connection(out, version::http11, true);
-    EXPECT_EQ(out, "HTTP/1.1 304 Not Modified\r\netag: \"v1\"\r\nContent-Length: 35942\r\n");
+    write_head_end(out, framing::none(), 35'942, version::http11, true);
+    EXPECT_EQ(out, "HTTP/1.1 304 Not Modified\r\netag: \"v1\"\r\nContent-Length: 35942\r\n\r\n");
     out.clear();
     write_response_start(out, 599, "", {});
-    write_framing(out, framing::none(), -1);
-    write_framing(out, framing::until_close(), 7);
-    write_framing(out, framing::of_length(7), -1);
-    write_framing(out, framing::chunked(), 9);
-    EXPECT_EQ(out, "HTTP/1.1 599 \r\nContent-Length: 7\r\nTransfer-Encoding: chunked\r\n");
+    EXPECT_EQ(out, "HTTP/1.1 599 \r\n");
+}
+
+TEST(H1Serializer, EndsHeadsWithHowTheBodyIsFramed) {
+    const auto end = [](framing how, std::int64_t declared_length) {
+        std::string out;
+        write_head_end(out, how, declared_length, version::http11, true);
+        return out;
+    };
+    EXPECT_EQ(end(framing::none(), -1), "\r\n");
+    EXPECT_EQ(end(framing::none(), 0), "Content-Length: 0\r\n\r\n");
+    EXPECT_EQ(end(framing::until_close(), 7), "\r\n");
+    EXPECT_EQ(end(framing::of_length(7), -1), "Content-Length: 7\r\n\r\n");
+    EXPECT_EQ(end(framing::of_length(std::numeric_limits<std::uint64_t>::max()), -1),
+              "Content-Length: 18446744073709551615\r\n\r\n");
+    EXPECT_EQ(end(framing::chunked(), 9), "Transfer-Encoding: chunked\r\n\r\n");
 }
 
 TEST(H1Serializer, SaysConnectionOnlyWhereTheDefaultDoesNotHold) {
     const auto connection = [](version client, bool keep_alive) {
         std::string out;
-        write_connection(out, client, keep_alive);
+        write_head_end(out, framing::none(), -1, client, keep_alive);
         return out;
     };
-    EXPECT_EQ(connection(version::http11, true), "");
-    EXPECT_EQ(connection(version::http11, false), "Connection: close\r\n");
-    EXPECT_EQ(connection(version::http10, true), "Connection: keep-alive\r\n");
-    EXPECT_EQ(connection(version::http10, false), "Connection: close\r\n");
+    EXPECT_EQ(connection(version::http11, true), "\r\n");
+    EXPECT_EQ(connection(version::http11, false), "Connection: close\r\n\r\n");
+    EXPECT_EQ(connection(version::http10, true), "Connection: keep-alive\r\n\r\n");
+    EXPECT_EQ(connection(version::http10, false), "Connection: close\r\n\r\n");
 }
 
 TEST(H1Serializer, ChunksAreReadBackByTheDecoder) {

@@ -13,24 +13,26 @@ namespace {
 
 TEST(Allocations, NoneForARecordOnceItsRouteWasUsed) {
     metrics all(1, {"0.1.0", "c0ffee"});
-    all.listener("ingress");
+    const std::uint32_t listener = all.listener("ingress");
     all.upstream("rails");
     log_writer writer;
     access_log log(writer, 1, {}, *log_output::open("/dev/null"));
     record r;
     r.listener = "ingress";
+    r.listener_index = listener;
     r.route = "products";
     r.route_index = all.route(r.route);
     r.method = "GET";
+    r.verb = http::method::get;
     r.path = "/api/products";
     r.user_agent = "caf\xe9 \"quoted\"";
     r.upstream = "rails";
     r.why = reason::revalidated;
     std::string cache_status;
     const auto tell = [&] {
-        all.of(0).in_flight(r.listener, +1);
+        all.of(0).in_flight(listener, +1);
         all.of(0).observe(r);
-        all.of(0).in_flight(r.listener, -1);
+        all.of(0).in_flight(listener, -1);
         log.write(0, r);
         cache_status.clear();
         append_cache_status(cache_status, r);

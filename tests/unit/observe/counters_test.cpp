@@ -61,11 +61,12 @@ TEST(Codes, AreClasses) {
 struct WorkerCounters : testing::Test {
     WorkerCounters() {
         route = names.routes.add("products");
-        names.listeners.add("ingress");
+        r.listener_index = names.listeners.add("ingress");
         names.upstreams.add("rails");
         r.listener = "ingress";
         r.route_index = route;
         r.method = "GET";
+        r.verb = http::method::get;
         r.status = 200;
     }
     const route_counters& of_route() const { return *counters.route(route); }

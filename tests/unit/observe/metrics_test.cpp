@@ -22,8 +22,10 @@ using testing::Not;
 record request(std::uint32_t route, reason why = reason::hit_fresh) {
     record r;
     r.listener = "ingress";
+    r.listener_index = name_table::overflow + 1;  // the first name that is added
     r.route_index = route;
     r.method = "GET";
+    r.verb = http::method::get;
     r.status = 200;
     r.why = why;
     r.duration_us = 750;
@@ -35,11 +37,11 @@ record request(std::uint32_t route, reason why = reason::hit_fresh) {
 /// One registered listener, route and upstream; two workers.
 struct Metrics : testing::Test {
     Metrics() {
-        all.listener("ingress");
         all.upstream("rails");
         route = all.route("products");
     }
     metrics all{2, {"0.1.0", "c0ffee"}};
+    const std::uint32_t listener = all.listener("ingress");
     std::uint32_t route = 0;
 };
 
@@ -151,10 +153,10 @@ TEST_F(Metrics, FactsOfOtherRoomsAreAskedForWhenRead) {
 }
 
 TEST_F(Metrics, InFlightIsWhatBeganAndHasNotEnded) {
-    all.of(0).in_flight("ingress", +1);
-    all.of(1).in_flight("ingress", +1);
-    all.of(1).in_flight("ingress", +1);
-    all.of(1).in_flight("ingress", -1);
+    all.of(0).in_flight(listener, +1);
+    all.of(1).in_flight(listener, +1);
+    all.of(1).in_flight(listener, +1);
+    all.of(1).in_flight(listener, -1);
     EXPECT_THAT(all.render(), HasSubstr("etagere_http_requests_in_flight{listener=\"ingress\"} 2\n"));
 }
 
@@ -189,7 +191,8 @@ TEST_F(Metrics, RequestsCannotMakeSeries) {
     all.of(0).observe(request(route));
     record other = request(route);
     other.method = "ANY";
-    other.listener = "unknown";
+    other.verb = http::method::other;
+    other.listener_index = name_table::none;
     other.upstream = "unknown";
     all.of(0).observe(other);
     const auto before = series();
@@ -197,6 +200,8 @@ TEST_F(Metrics, RequestsCannotMakeSeries) {
         const std::string junk = "X" + std::to_string(i) + "\"} 1\n";
         record r = request(route);
         r.method = r.host = r.path = r.query = r.route = r.user_agent = r.listener = r.upstream = r.error = junk;
+        r.verb = http::find_method(junk);
+        r.listener_index = name_table::none;
         all.of(0).observe(r);
     }
     EXPECT_EQ(series(), before);
@@ -206,7 +211,7 @@ TEST_F(Metrics, RequestsCannotMakeSeries) {
 
 TEST_F(Metrics, LowerCaseMethodsAreOther) {
     record r = request(route);
-    r.method = "get";
+    r.verb = http::find_method("get");
     all.of(0).observe(r);
     EXPECT_THAT(all.render(), HasSubstr(R"(method="other",code="2xx"} 1)"));
 }
@@ -285,9 +290,9 @@ TEST_F(Metrics, ReadingAndReloadingDisturbNobody) {
     for (unsigned w = 0; w < 2; ++w) {
         workers.emplace_back([&, w] {
             for (int i = 0; i < each; ++i) {
-                all.of(w).in_flight("ingress", +1);
+                all.of(w).in_flight(listener, +1);
                 all.of(w).observe(request(route + static_cast<std::uint32_t>(i % 4)));
-                all.of(w).in_flight("ingress", -1);
+                all.of(w).in_flight(listener, -1);
             }
             --running;
         });

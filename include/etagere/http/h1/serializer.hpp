@@ -20,11 +20,10 @@ framing response_framing(const response_head& head, version client, method answe
 /// Appends status line and header without framing, Connection and the empty line: the part of a response that does not
 /// change between clients, prebuilt for stored responses. Always "HTTP/1.1" (RFC 9112 §2.3).
 void write_response_start(std::string& out, int status, std::string_view reason, const fields& header);
-/// Appends the framing fields. `declared_length` >= 0 writes Content-Length where no body follows (HEAD, 304).
-void write_framing(std::string& out, framing how, std::int64_t declared_length);
-/// "Connection: close" or, for a 1.0 client that asked for it, "Connection: keep-alive"; nothing where the default
-/// holds.
-void write_connection(std::string& out, version client, bool keep_alive);
+/// Appends the rest: the framing fields, where `declared_length` >= 0 writes Content-Length although no body follows
+/// (HEAD, 304); "Connection: close" or, for a 1.0 client that asked for it, "Connection: keep-alive", and nothing where
+/// the default holds; the empty line.
+void write_head_end(std::string& out, framing how, std::int64_t declared_length, version client, bool keep_alive);
 
 /// Appends "<hex>CRLF", the start of a chunk; the content and CRLF follow it.
 void write_chunk_start(std::string& out, std::uint64_t size);

@@ -1,0 +1,59 @@
+#include "etagere/base/writer.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace etagere {
+namespace {
+
+TEST(Writer, TextsOfEveryLengthArriveWhole) {
+    const std::string from = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.~";
+    for (std::size_t n = 0; n <= from.size(); ++n) {
+        const std::string_view text = std::string_view(from).substr(0, n);
+        std::string out = "before ";
+        append_at_most(out, n, [&](writer& to) { to += text; });
+        EXPECT_EQ(out, "before " + std::string(text)) << n;
+    }
+}
+
+TEST(Writer, NothingBehindTheTextIsTouched) {
+    for (std::size_t n = 0; n <= 40; ++n) {
+        std::array<char, 48> room;
+        room.fill('#');
+        writer to(room.data(), n);
+        to.append(std::string(n, 'x'));
+        EXPECT_EQ(to.at(), room.data() + n);
+        EXPECT_EQ(std::string_view(room.data(), room.size()).find_last_of('x') + 1, n);
+        EXPECT_EQ(room.at(n), '#') << n;
+    }
+}
+
+TEST(Writer, LiteralsCharactersAndNumbers) {
+    std::string out;
+    append_at_most(out, 100, [](writer& to) {
+        to += "max-age=";
+        to.number(std::numeric_limits<std::uint64_t>::max());
+        to += ',';
+        to.number(std::numeric_limits<std::int64_t>::min());
+        to += std::string_view(", public");
+    });
+    EXPECT_EQ(out, "max-age=18446744073709551615,-9223372036854775808, public");
+}
+
+TEST(Writer, WhatIsNotWrittenIsNotThere) {
+    std::string out = "a";
+    append_at_most(out, 1000, [](writer& to) { to += 'b'; });
+    EXPECT_EQ(out, "ab");
+    const std::size_t capacity = out.capacity();
+    out.clear();
+    append_at_most(out, 1000, [](writer&) {});
+    EXPECT_TRUE(out.empty());
+    EXPECT_EQ(out.capacity(), capacity) << "room is kept";
+}
+
+}  // namespace
+}  // namespace etagere
