@@ -1,17 +1,21 @@
 #include "etagere/cache/key.hpp"
 
+#include "etagere/base/writer.hpp"
 #include "etagere/cache/search_variance.hpp"
 #include "etagere/http/lists.hpp"
 
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 namespace etagere::cache {
 namespace {
 
-// Raise it when the meaning of a key changes: records of the older one are then never found.
-constexpr std::string_view schema = "1";
+// Every key begins with it, as a part. Raise it when the meaning of a key changes: records of the older one are then
+// never found.
+constexpr char schema_part[] = "1:1";
 
 /// Lengths stand before everything that comes from outside, so that no value can look like a border. Appends only.
 class key_writer {
@@ -72,24 +76,47 @@ template <class F> void for_each_cookie(const http::fields& in, std::string_view
     });
 }
 
-void append_authority(std::string& out, const http::request_head& request) {
-    std::array<char, 8> port;
-    const char* const end = std::to_chars(port.data(), port.data() + port.size(), request.port).ptr;
-    out += request.host;
+constexpr std::size_t most_prefix = writer::most_digits + 1;  // a length and its ':'
+
+void write_part(writer& out, std::string_view bytes) noexcept {
+    out.number(bytes.size());
     out += ':';
-    out.append(port.data(), static_cast<std::size_t>(end - port.data()));
+    out += bytes;
 }
 
+/// The parts that every key has, up to the target. `target` is written too where it stands as it came.
+void write_start(std::string& out, std::string_view route, const http::request_head& request,
+                 std::optional<std::string_view> target) {
+    std::array<char, 8> digits;
+    digits[0] = ':';
+    const char* const end = std::to_chars(digits.data() + 1, digits.data() + digits.size(), request.port).ptr;
+    const std::string_view port(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    const std::size_t most = sizeof schema_part + route.size() + request.scheme.size() + request.host.size() +
+                             port.size() + (target ? target->size() : 0) + 4 * most_prefix;
+    append_at_most(out, most, [&](writer& to) {
+        to += schema_part;
+        write_part(to, route);
+        write_part(to, request.scheme);
+        to.number(request.host.size() + port.size());
+        to += ':';
+        to += std::string_view(request.host);
+        to += port;
+        if (target) write_part(to, *target);
+    });
+}
+
+/// `append_target`, where there is one, makes the target's part.
 template <class AppendTarget>
 void write_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
                credential_digest digest, AppendTarget&& append_target) {
     out.clear();
     key_writer key(out);
-    key.part(schema);
-    key.part(route);
-    key.part(request.scheme);
-    key.part_from([&](std::string& to) { append_authority(to, request); });
-    key.part_from([&](std::string& to) { append_target(to); });
+    if constexpr (std::is_null_pointer_v<std::remove_cvref_t<AppendTarget>>) {
+        write_start(out, route, request, request.target);
+    } else {
+        write_start(out, route, request, std::nullopt);
+        key.part_from(append_target);
+    }
     for (const std::string& name : rules.key_headers) {
         key.begin_values('h', name);
         for_each_value(request.header, name, [&](std::string_view value) { key.part(value); });
@@ -111,6 +138,7 @@ void write_key(std::string& out, std::string_view route, const http::request_hea
 
 void make_key(std::string& out, std::string_view route, const http::request_head& request, const policy& rules,
               credential_digest digest) {
+    if (!rules.query.sort && rules.query.ignore.empty()) return write_key(out, route, request, rules, digest, nullptr);
     write_key(out, route, request, rules, digest,
               [&](std::string& to) { append_key_target(to, request.target, rules.query); });
 }

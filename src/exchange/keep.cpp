@@ -1,5 +1,6 @@
 #include "keep.hpp"
 
+#include "etagere/base/writer.hpp"
 #include "etagere/cache/canonical_json.hpp"
 #include "etagere/cache/compression.hpp"
 #include "etagere/crypto/digest.hpp"
@@ -8,7 +9,6 @@
 #include "searching.hpp"
 
 #include <array>
-#include <charconv>
 #include <span>
 
 namespace etagere::exchange {
@@ -274,17 +274,16 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
             a.how = http::framing::of_length(0);
             break;
     }
-    char digits[24];
-    const auto [end, ec] = std::to_chars(digits, digits + sizeof digits, age.count());
-    (void)ec;
-    a.dynamic += "Age: ";
-    a.dynamic.append(digits, end);
-    a.dynamic += "\r\n";
-    if (!cache_status.empty()) {
-        a.dynamic += "Cache-Status: ";
-        a.dynamic += cache_status;
-        a.dynamic += "\r\n";
-    }
+    constexpr std::size_t names = 32;  // and line ends
+    append_at_most(a.dynamic, names + writer::most_digits + cache_status.size(), [&](writer& to) {
+        to += "Age: ";
+        to.number(age.count());
+        if (!cache_status.empty()) {
+            to += "\r\nCache-Status: ";
+            to += cache_status;
+        }
+        to += "\r\n";
+    });
     if (!a.pin) a.pin = std::move(object);
 }
 

@@ -1,7 +1,9 @@
 #include "etagere/http/authority.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace etagere::http {
 namespace {
@@ -16,18 +18,24 @@ bool is_hex(char c) noexcept {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+enum class octet : std::uint8_t { forbidden, of_label, dot };
+
+constexpr std::array<octet, 256> name_octets = [] {
+    std::array<octet, 256> table{};
+    for (unsigned c = '0'; c <= '9'; ++c) table[c] = octet::of_label;
+    for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = table[c - 'a' + 'A'] = octet::of_label;
+    table['-'] = table['_'] = table['~'] = octet::of_label;
+    table['.'] = octet::dot;
+    return table;
+}();
+
 // Letters, digits and -._~ of RFC 3986's unreserved, in labels that are not empty; one dot at the end is allowed.
 bool is_name(std::string_view text) noexcept {
-    bool label = false;
+    octet before = octet::dot;
     for (const char c : text) {
-        if (c == '.') {
-            if (!label) return false;
-            label = false;
-            continue;
-        }
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !is_digit(c) && c != '-' && c != '_' && c != '~') return false;
-        label = true;
+        const octet now = name_octets[static_cast<unsigned char>(c)];
+        if (now == octet::forbidden || (now == octet::dot && before == octet::dot)) return false;
+        before = now;
     }
     return !text.empty();
 }

@@ -103,12 +103,12 @@ bool is_idempotent(method m) noexcept {
     return is_safe(m) || m == method::put || m == method::delete_;
 }
 
-// Field by field, so that strings and fields keep their capacity.
+// Field by field, so that strings and fields keep their capacity. What is mostly there already is not written again.
 void request_head::clear() {
     verb = method::get;
-    method_name.assign("GET");
-    target.assign("/");
-    scheme.assign("http");
+    if (method_name != "GET") method_name.assign("GET");
+    target.assign(1, '/');
+    if (scheme != "http") scheme.assign("http");
     host.clear();
     port = 0;
     protocol = version::http11;

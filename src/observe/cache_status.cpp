@@ -1,5 +1,5 @@
+#include "etagere/base/writer.hpp"
 #include "etagere/observe/record.hpp"
-#include "etagere/observe/text.hpp"
 
 #include <cstddef>
 
@@ -59,27 +59,33 @@ constexpr bool goes_forward(std::string_view form) noexcept {
     return form.find("fwd=") != std::string_view::npos;
 }
 
-}  // namespace
-
-void append_cache_status(std::string& out, const record& r) {
-    const std::string_view start = form(r.why);
+void write(writer& out, const record& r, std::string_view start) noexcept {
     out += start;
     if (goes_forward(start)) {
         if (r.upstream_status != 0) {
             out += "; fwd-status=";
-            append_number(out, static_cast<std::int64_t>(r.upstream_status));
+            out.number(r.upstream_status);
         }
         if (r.stored) out += "; stored";
         if (r.collapsed) out += "; collapsed";
     }
     if (r.has_ttl) {
         out += "; ttl=";
-        append_number(out, r.ttl_s);
+        out.number(r.ttl_s);
     }
     if (r.why != reason::none) {
         out += "; detail=";
         out += name(r.why);
     }
+}
+
+}  // namespace
+
+void append_cache_status(std::string& out, const record& r) {
+    constexpr std::size_t most_words = 96;  // all there are, without the texts
+    const std::string_view start = form(r.why);
+    append_at_most(out, start.size() + name(r.why).size() + 2 * writer::most_digits + most_words,
+                   [&](writer& to) { write(to, r, start); });
 }
 
 }  // namespace etagere::observe

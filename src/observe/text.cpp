@@ -87,8 +87,7 @@ template <class Out> void append_x(Out& out, std::string_view bytes) {
 
 /// Walks through `text`: the first `run_of(rest)` bytes are appended as they are, the character behind them goes to
 /// `odd(character, bytes)`.
-template <class Out, class RunOf, class Odd>
-void transcribe(Out& out, std::string_view text, RunOf run_of, Odd odd) {
+template <class Out, class RunOf, class Odd> void transcribe(Out& out, std::string_view text, RunOf run_of, Odd odd) {
     const bool cut = text.size() > max_logged_value;
     if (cut) text = text.substr(0, max_logged_value);
     while (true) {
@@ -101,6 +100,32 @@ void transcribe(Out& out, std::string_view text, RunOf run_of, Odd odd) {
         text.remove_prefix(c.length);
     }
     if (cut) out += "\u2026";
+}
+
+/// Most texts are plain from end to end: looked at and copied in one go. False, and nothing was written, otherwise.
+bool copy_if_plain(writer& out, std::string_view text) noexcept {
+    const std::size_t n = text.size();
+    std::uint64_t eight = 0;
+    if (n < sizeof eight) {
+        for (const char c : text) {
+            if (!is_plain(c)) return false;
+        }
+        out += text;
+        return true;
+    }
+    char* const to = out.at();
+    const auto copy8 = [&](std::size_t at) {
+        std::memcpy(&eight, text.data() + at, sizeof eight);
+        std::memcpy(to + at, &eight, sizeof eight);
+        return are_plain(eight);
+    };
+    std::size_t at = 0;
+    for (; at + sizeof eight <= n; at += sizeof eight) {
+        if (!copy8(at)) return false;
+    }
+    if (at < n && !copy8(n - sizeof eight)) return false;  // overlaps what was copied
+    out.advance(n);
+    return true;
 }
 
 template <class Out> void escape_json(Out& out, std::string_view text) {
@@ -144,7 +169,7 @@ void append_json_string(std::string& out, std::string_view text) {
 
 void append_json_string(writer& out, std::string_view text) noexcept {
     out += '"';
-    escape_json(out, text);
+    if (text.size() > max_logged_value || !copy_if_plain(out, text)) escape_json(out, text);
     out += '"';
 }
 

@@ -48,6 +48,7 @@ bool has_target_octets_only(std::string_view target) noexcept {
 
 // `line` is the request line, or as much of it as is there: a target that is too long is refused before it ends.
 bool target_too_long(std::string_view line, std::size_t limit) noexcept {
+    if (line.size() <= limit) return false;
     const auto method_end = line.find(' ');
     if (method_end == std::string_view::npos) return false;
     const std::string_view rest = line.substr(method_end + 1);
@@ -69,7 +70,7 @@ public:
 private:
     void on_request_impl(beast::http::verb, beast::string_view method, beast::string_view target, int,
                          beast::error_code&) override {
-        out_.method_name.assign(view(method));
+        if (out_.method_name != view(method)) out_.method_name.assign(view(method));
         out_.verb = find_method(view(method));
         target_ = view(target);
     }
@@ -200,7 +201,7 @@ result<std::size_t> parse_request(std::string_view in, const head_limits& limits
     }
 
     out.clear();
-    out.scheme.assign(scheme);
+    if (out.scheme != scheme) out.scheme.assign(scheme);
     const result<version> protocol = judge_version(raw.start_line);
     if (!protocol) return std::unexpected(protocol.error());
     out.protocol = *protocol;
