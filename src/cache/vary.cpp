@@ -381,6 +381,7 @@ bool is_newer(const stored_response& a, const stored_response& b) noexcept {
 
 int select_variant(std::span<const stored_response* const> variants, const http::request_head& request,
                    const policy& rules, credential_digest digest) {
+    if (variants.size() == 1 && variants[0]->selecting.empty()) return 0;
     request_values values(request.header, rules, digest);
     int best = -1;
     for (std::size_t i = 0; i < variants.size(); ++i) {

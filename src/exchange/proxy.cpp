@@ -21,13 +21,13 @@ std::string_view protocol_name(http::version v) noexcept {
 }
 
 /// The part of a record that is the same for every way to an answer.
-void describe(observe::record& r, net::transaction& t, http::method verb, std::string_view method, moment ended) {
+void describe(observe::record& r, net::transaction& t, http::method verb, std::string_view method, steady_time ended) {
     const http::request_head& q = t.request();
     const moment started = t.started();
     const net::peer_info& peer = t.peer();
     r.at = started.wall;
     r.duration_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(ended.steady - started.steady).count());
+        std::chrono::duration_cast<std::chrono::microseconds>(ended - started.steady).count());
     r.listener = peer.listener;
     r.listener_index = peer.listener_label;
     r.client_ip = peer.address;
@@ -107,7 +107,7 @@ void proxy::hold(net::immediate_answer& a) {
     a.holds = state_.current();
 }
 
-void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, moment ended, const error_code& ec) {
+void proxy::wrote_now(net::transaction& t, const net::immediate_answer& a, steady_time ended, const error_code& ec) {
     state_.watch().began(t.peer().listener_label);
     const auto& object = *static_cast<const store::object*>(a.pin.get());
     observe::record r;
@@ -141,7 +141,7 @@ net::task<void> proxy::handle(net::transaction& t) {
         failed = true;
     }
     observe::record& r = e.record();
-    describe(r, t, verb, method, t.on().now());
+    describe(r, t, verb, method, t.on().steady_now());
     if (failed) {
         r.status = 500;
         r.why = reason::failed;
@@ -153,7 +153,7 @@ net::task<void> proxy::handle(net::transaction& t) {
 void proxy::refused(net::transaction& t, const error_code& why, int status) {
     state_.watch().began(t.peer().listener_label);
     observe::record r;
-    describe(r, t, t.request().verb, t.request().method_name, t.on().now());
+    describe(r, t, t.request().verb, t.request().method_name, t.on().steady_now());
     r.status = status;
     r.why = reason::refused;
     r.error = error_name(why);

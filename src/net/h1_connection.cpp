@@ -156,7 +156,7 @@ h1_connection::head_event h1_connection::give_up_head() {
 task<void> h1_connection::run() {
     error_code ignored;
     socket_.non_blocking(true, ignored);
-    ended_ = on_.now().steady;
+    ended_ = on_.steady_now();
     for (bool open = true; open;) {
         begin_request();
         head_event event = take_head();
@@ -171,7 +171,7 @@ task<void> h1_connection::run() {
                 in_.filled(n);
                 event = !ec && n > 0 ? take_head() : give_up_head();
                 if (event == head_event::incomplete && !timed_head) {
-                    arm_read(options_->header_timeout, on_.now().steady);
+                    arm_read(options_->header_timeout, on_.steady_now());
                     timed_head = true;
                 }
             }
@@ -193,27 +193,25 @@ task<void> h1_connection::run() {
         }
         if (!head_.body.has_body() && behind_.try_now(*this, answer_)) {
             const bool keep = will_keep_alive() && !answer_.close;
-            gather buffers;
-            const std::size_t total = immediate_buffers(answer_, buffers);
+            const gather buffers = immediate_buffers(answer_);
             phase_ = phase::head;
             error_code ec;
             const std::size_t n = write_now(buffers, ec);
-            if (!ec && n < total) {
+            if (!ec && n < buffers.octets()) {
                 behind_.hold(answer_);
                 const result<void> rest = co_await write(buffers, n);
                 if (!rest) ec = rest.error();
             }
             phase_ = phase::done;
-            const moment ended = on_.now();
-            ended_ = ended.steady;
-            behind_.wrote_now(*this, answer_, ended, ec);
+            ended_ = on_.steady_now();
+            behind_.wrote_now(*this, answer_, ended_, ec);
             answer_.clear();
             open = keep && !ec;
             if (!ec && !keep) co_await linger();
             continue;
         }
         open = co_await handle();
-        ended_ = on_.now().steady;
+        ended_ = on_.steady_now();
     }
     read_deadline_.disarm();
     write_deadline_.disarm();

@@ -45,6 +45,8 @@ public:
     const_iterator begin() const noexcept { return buffers_.data(); }
     const_iterator end() const noexcept { return buffers_.data() + size_; }
     bool empty() const noexcept { return size_ == 0; }
+    std::size_t count() const noexcept { return size_; }
+    std::size_t octets() const noexcept { return asio::buffer_size(*this); }
     /// The first `n` octets are out.
     void advance(std::size_t n) noexcept {
         std::size_t gone = 0;
@@ -111,7 +113,7 @@ private:
     task<result<std::string_view>> read() override;
     void stop() noexcept override;
 
-    std::size_t immediate_buffers(immediate_answer& a, gather& out);
+    gather immediate_buffers(immediate_answer& a);
     task<result<void>> write(gather buffers, std::size_t skip);
     std::size_t write_now(const gather& buffers, error_code& ec);
     void count_out(std::size_t n) noexcept { bytes_out_ += n; }

@@ -24,7 +24,7 @@ void immediate_answer::clear() {
     coding = http::coding::identity;
 }
 
-std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
+gather h1_connection::immediate_buffers(immediate_answer& a) {
     const bool no_body = head_.verb == http::method::head || a.status == 304 || a.status == 204;
     http::framing how = a.how;
     std::int64_t declared = -1;
@@ -36,12 +36,20 @@ std::size_t h1_connection::immediate_buffers(immediate_answer& a, gather& out) {
         a.body = {};
     }
     http::h1::write_head_end(a.dynamic, how, declared, head_.protocol, will_keep_alive() && !a.close);
-    out = {a.start, a.dynamic, a.body};
-    return a.start.size() + a.dynamic.size() + a.body.size();
+    return {a.start, a.dynamic, a.body};
 }
 
 std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
-    const std::size_t n = socket_.write_some(buffers, ec);
+    // The kernel takes one piece faster than a list of them: for small answers a copy is the cheaper way.
+    const std::span<char> room = on_.scratch();
+    const std::size_t total = buffers.octets();
+    std::size_t n = 0;
+    if (buffers.count() > 1 && total <= room.size()) {
+        asio::buffer_copy(asio::buffer(room), buffers);
+        n = socket_.write_some(asio::buffer(room.data(), total), ec);
+    } else {
+        n = socket_.write_some(buffers, ec);
+    }
     if (ec == asio::error::would_block || ec == asio::error::try_again) {
         ec = {};
         return 0;
@@ -96,8 +104,7 @@ task<result<void>> h1_connection::send_interim(const http::response_head& head) 
 }
 
 task<result<void>> h1_connection::answer(immediate_answer& a) {
-    gather buffers;
-    immediate_buffers(a, buffers);
+    const gather buffers = immediate_buffers(a);
     phase_ = phase::head;
     const result<void> sent = co_await write(buffers, 0);
     if (phase_ != phase::aborted) phase_ = phase::done;

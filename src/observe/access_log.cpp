@@ -26,6 +26,12 @@ public:
     template <std::size_t N> void text_if_any(const char (&key)[N], std::string_view value) {
         if (!value.empty()) text(key, value);
     }
+    /// An entity tag has a quote at its end, and before its opaque part.
+    template <std::size_t N> void tag_if_any(const char (&key)[N], std::string_view value) {
+        if (value.empty()) return;
+        out_ += key;
+        append_json_tag(out_, value);
+    }
     template <std::size_t N, class Number> void number(const char (&key)[N], Number value) {
         out_ += key;
         out_.number(value);
@@ -109,8 +115,8 @@ void write_json(writer& out, const record& r, const access_options& o, timestamp
     out += members_of(r.why);
     if (r.age_s >= 0) m.number(R"(,"age_s":)", r.age_s);
     if (r.has_ttl) m.number(R"(,"ttl_s":)", r.ttl_s);
-    m.text_if_any(R"(,"etag_in":)", r.etag_in);
-    m.text_if_any(R"(,"etag_out":)", r.etag_out);
+    m.tag_if_any(R"(,"etag_in":)", r.etag_in);
+    m.tag_if_any(R"(,"etag_out":)", r.etag_out);
     m.truth(R"(,"not_modified":)", r.not_modified);
     m.truth(R"(,"collapsed":)", r.collapsed);
     m.text_if_any(R"(,"store":)", r.store);

@@ -23,7 +23,7 @@ struct character {
 character next_character(std::string_view text) noexcept {
     const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char lead = byte(0);
-    if (lead < 0x80) return {lead, 1, true};
+    if (lead < 0x80) [[likely]] return {lead, 1, true};
     const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
                                : lead >= 0xe0 && lead <= 0xef ? 3
                                : lead >= 0xf0 && lead <= 0xf4 ? 4
@@ -107,8 +107,14 @@ bool copy_if_plain(writer& out, std::string_view text) noexcept {
     const std::size_t n = text.size();
     std::uint64_t eight = 0;
     if (n < sizeof eight) {
-        for (const char c : text) {
-            if (!is_plain(c)) return false;
+        if (n >= 4) {  // two halves that may overlap
+            std::memcpy(&eight, text.data(), 4);
+            std::uint32_t last = 0;
+            std::memcpy(&last, text.data() + n - 4, 4);
+            eight = (eight & 0xffffffffU) | std::uint64_t{last} << 32U;
+            if (!are_plain(eight)) return false;
+        } else if (n > 0 && !(is_plain(text[0]) && is_plain(text[n / 2]) && is_plain(text[n - 1]))) {
+            return false;
         }
         out += text;
         return true;
@@ -171,6 +177,22 @@ void append_json_string(writer& out, std::string_view text) noexcept {
     out += '"';
     if (text.size() > max_logged_value || !copy_if_plain(out, text)) escape_json(out, text);
     out += '"';
+}
+
+void append_json_tag(writer& out, std::string_view text) noexcept {
+    const std::size_t opening = text.starts_with("W/") ? 2 : 0;
+    const bool usual = text.size() <= max_logged_value && text.size() >= opening + 2 && text[opening] == '"' &&
+                       text.back() == '"';
+    if (!usual) return append_json_string(out, text);
+    char* const start = out.at();
+    out += '"';
+    out += text.substr(0, opening);
+    out += "\\\"";
+    if (!copy_if_plain(out, text.substr(opening + 1, text.size() - opening - 2))) {
+        out = writer(start, most_json(text));
+        return append_json_string(out, text);
+    }
+    out += "\\\"\"";
 }
 
 void append_plain_escaped(std::string& out, std::string_view text, bool escape_space) {

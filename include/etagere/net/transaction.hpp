@@ -94,7 +94,7 @@ public:
     /// notes in `a` point to.
     virtual void hold(immediate_answer& /*a*/) {}
     /// Called after the bytes of an answer that try_now() gave were written (or failed), at `ended`.
-    virtual void wrote_now(transaction& t, const immediate_answer& a, moment ended, const error_code& ec) = 0;
+    virtual void wrote_now(transaction& t, const immediate_answer& a, steady_time ended, const error_code& ec) = 0;
     virtual task<void> handle(transaction& t) = 0;
     /// The codec refused what came (4xx of its own); for log and metrics.
     virtual void refused(transaction& t, const error_code& why, int status) = 0;

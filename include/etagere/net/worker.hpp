@@ -7,7 +7,8 @@
 #include "etagere/net/clock.hpp"
 #include "etagere/net/deadline.hpp"
 
-#include <memory>
+#include <array>
+#include <span>
 
 namespace etagere::net {
 
@@ -19,13 +20,15 @@ public:
     asio::io_context& io() noexcept { return io_; }
     io_executor executor() noexcept { return io_.get_executor(); }
     deadline_wheel& deadlines() noexcept { return deadlines_; }
-    /// The one way to the time on the data path. The steady one alone, where a deadline is all that is wanted, costs
-    /// half.
+    /// Room for what is put together and used before anything else runs on this worker.
+    std::span<char> scratch() noexcept { return scratch_; }
+    /// The one way to the time on the data path; the steady one alone where a deadline is all that is wanted.
     moment now() const noexcept { return clock::wall_and_steady(); }
     steady_time steady_now() const noexcept { return clock::now(); }
 
 private:
     unsigned number_;
+    std::array<char, 4096> scratch_{};
     // Other threads post to it and use none of its sockets: their operations need no locks.
     asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     deadline_wheel deadlines_{io_};

@@ -23,6 +23,8 @@ void append_json_escaped(std::string& out, std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 /// The same, with room for most_json(text).
 void append_json_string(writer& out, std::string_view text) noexcept;
+/// The same, sooner, where it is one entity tag as RFC 9110 §8.8.3 writes it.
+void append_json_tag(writer& out, std::string_view text) noexcept;
 constexpr std::size_t most_json(std::string_view text) noexcept {
     constexpr std::size_t longest_escape = 6, frame = 8;  // two quotes, and "…"
     return longest_escape * std::min(text.size(), max_logged_value) + frame;

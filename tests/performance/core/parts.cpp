@@ -109,7 +109,7 @@ void write_head(benchmark::State& state) {
     measure(state, [&] {
         out.clear();
         http::h1::write_response_start(out, 200, "OK", header);
-        http::h1::write_framing(out, http::framing::of_length(1024), -1);
+        http::h1::write_head_end(out, http::framing::of_length(1024), -1, http::version::http11, true);
         benchmark::DoNotOptimize(out.data());
     });
 }

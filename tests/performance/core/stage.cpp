@@ -62,7 +62,7 @@ stage::~stage() = default;
 
 void stage::observe(const observe::record& r) {
     ++observed_;
-    counters_.in_flight(r.listener, -1);
+    counters_.in_flight(r.listener_index, -1);
     counters_.observe(r);
     access_.write(0, r);
 }

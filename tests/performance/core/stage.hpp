@@ -27,7 +27,7 @@ public:
     std::uint64_t observed() const noexcept { return observed_; }
 
 private:
-    void began(std::string_view listener) override { counters_.in_flight(listener, 1); }
+    void began(std::uint32_t listener) override { counters_.in_flight(listener, 1); }
     void observe(const observe::record& r) override;
     void refreshed(std::uint32_t, refresh) override {}
     void audited(std::uint32_t, audit) override {}
