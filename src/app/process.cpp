@@ -90,8 +90,7 @@ public:
         slot->start();
     }
     void change(const settings::listener& l) {
-        if (const auto it = acceptors_.find(l.name); it != acceptors_.end())
-            it->second->set_options(options_of(l));
+        if (const auto it = acceptors_.find(l.name); it != acceptors_.end()) it->second->set_options(options_of(l));
     }
     void close(const std::string& listener) { acceptors_.erase(listener); }
     void drain() {

@@ -101,7 +101,7 @@ private:
     /// There is no more to come: the end, an error or a deadline.
     head_event give_up_head();
     void arm_read(milliseconds timeout, steady_time from) noexcept;
-    task<bool> fill(std::size_t most);            // false: end, error or deadline
+    task<bool> fill(std::size_t most);  // false: end, error or deadline
     task<bool> handle();                // false: the connection ends here
     task<void> refuse(error_code why);
     task<bool> drain_body();

@@ -80,9 +80,9 @@ constexpr std::size_t json_frame = 1536;
 
 std::size_t most_json_line(const record& r) noexcept {
     std::size_t most = json_frame + members_of(r.why).size();
-    for (const std::string_view text : {r.request_id, r.listener, r.route, r.client_ip, r.method, r.scheme, r.host,
-                                        r.path, r.query, r.protocol, r.etag_in, r.etag_out, r.store, r.upstream,
-                                        r.endpoint, r.user_agent, r.error}) {
+    for (const std::string_view text :
+         {r.request_id, r.listener, r.route, r.client_ip, r.method, r.scheme, r.host, r.path, r.query, r.protocol,
+          r.etag_in, r.etag_out, r.store, r.upstream, r.endpoint, r.user_agent, r.error}) {
         most += most_json(text);
     }
     return most;

@@ -23,7 +23,8 @@ struct character {
 character next_character(std::string_view text) noexcept {
     const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char lead = byte(0);
-    if (lead < 0x80) [[likely]] return {lead, 1, true};
+    if (lead < 0x80) [[likely]]
+        return {lead, 1, true};
     const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
                                : lead >= 0xe0 && lead <= 0xef ? 3
                                : lead >= 0xf0 && lead <= 0xf4 ? 4
@@ -181,15 +182,15 @@ void append_json_string(writer& out, std::string_view text) noexcept {
 
 void append_json_tag(writer& out, std::string_view text) noexcept {
     const std::size_t opening = text.starts_with("W/") ? 2 : 0;
-    const bool usual = text.size() <= max_logged_value && text.size() >= opening + 2 && text[opening] == '"' &&
-                       text.back() == '"';
+    const bool usual =
+        text.size() <= max_logged_value && text.size() >= opening + 2 && text[opening] == '"' && text.back() == '"';
     if (!usual) return append_json_string(out, text);
-    char* const start = out.at();
+    const writer before = out;
     out += '"';
     out += text.substr(0, opening);
     out += "\\\"";
     if (!copy_if_plain(out, text.substr(opening + 1, text.size() - opening - 2))) {
-        out = writer(start, most_json(text));
+        out = before;
         return append_json_string(out, text);
     }
     out += "\\\"\"";

@@ -19,8 +19,8 @@ namespace etagere::net {
 
 /// Who is at the other end. Lives as long as the connection.
 struct peer_info {
-    std::string address;   // "192.0.2.1", "2001:db8::1" without brackets, "unix"
-    std::string listener;  // name from the settings
+    std::string address;               // "192.0.2.1", "2001:db8::1" without brackets, "unix"
+    std::string listener;              // name from the settings
     std::uint32_t listener_label = 0;  // its index in the metrics
     std::uint16_t local_port = 0;
     bool trusted = false;  // may set X-Forwarded-* (settings: trusted_proxies)

@@ -28,11 +28,11 @@ struct record {
     std::string_view request_id, listener, route, client_ip, method, scheme, host, path, query;
     std::string_view protocol;  // "HTTP/1.1"
     std::string_view etag_in, etag_out, user_agent, referer, store, error;
-    std::string_view upstream, endpoint;  // "" where this exchange made no call of its own
-    std::uint32_t route_index = 0;        // what metrics::route(name) gave; 0: no route was found
-    std::uint32_t listener_index = 0;     // what metrics::listener(name) gave
+    std::string_view upstream, endpoint;      // "" where this exchange made no call of its own
+    std::uint32_t route_index = 0;            // what metrics::route(name) gave; 0: no route was found
+    std::uint32_t listener_index = 0;         // what metrics::listener(name) gave
     http::method verb = http::method::other;  // that of `method`
-    int status = 0;                       // 0: nothing was answered
+    int status = 0;                           // 0: nothing was answered
     std::uint64_t bytes_in = 0, bytes_out = 0;
     std::uint64_t entity_bytes = 0;  // content length of the stored response that was used; 0: none was
     std::uint64_t duration_us = 0, ttfb_us = 0, store_us = 0;

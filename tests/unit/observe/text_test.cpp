@@ -84,6 +84,48 @@ TEST(Escape, SpacesOnlyWhereTheyPartWords) {
     EXPECT_EQ(out, R"(a\x20ba b)");
 }
 
+// A writer is filled with what the string would be, whatever the length and wherever the odd octet stands.
+TEST(Escape, AWriterGetsTheSameAsAString) {
+    const auto with_writer = [](std::string_view text, auto append) {
+        std::string out;
+        append_at_most(out, most_json(text), [&](writer& to) { append(to, text); });
+        return out;
+    };
+    const auto text = [](writer& to, std::string_view t) { append_json_string(to, t); };
+    const auto tag = [](writer& to, std::string_view t) { append_json_tag(to, t); };
+    for (std::size_t n = 0; n <= 40; ++n) {
+        for (std::size_t odd = 0; odd <= n; ++odd) {
+            for (const char c : {'a', '"', '\\', '\n', '\x7f', '\xff'}) {
+                std::string in(n, 'x');
+                if (odd < n) in[odd] = c;
+                std::string expected;
+                append_json_string(expected, in);
+                EXPECT_EQ(with_writer(in, text), expected) << n << ' ' << odd;
+                EXPECT_EQ(with_writer(in, tag), expected) << n << ' ' << odd;
+            }
+        }
+    }
+    const std::string long_one(max_logged_value + 1, '\n');
+    for (const std::string in : {R"("v1")", R"(W/"v1")", R"("a", "b")", R"(W/"a", W/"b")", R"("")", R"(W/"")", R"(")",
+                                 R"(W/")", "W/", "*", R"("a\b")", "\"caf\xc3\xa9\"", "\"\n\"", long_one.c_str()}) {
+        std::string expected;
+        append_json_string(expected, in);
+        EXPECT_EQ(with_writer(in, tag), expected) << in;
+    }
+}
+
+// What comes behind an odd tag in the same line finds its room.
+TEST(Escape, ATagThatIsNoneLeavesTheRoomAsItWas) {
+    std::string out;
+    const std::string_view odd = R"("a", "b")";
+    const std::string rest(100, 'r');
+    append_at_most(out, most_json(odd) + rest.size(), [&](writer& to) {
+        append_json_tag(to, odd);
+        to += std::string_view(rest);
+    });
+    EXPECT_EQ(out, R"("\"a\", \"b\"")" + rest);
+}
+
 TEST(Escape, LongValuesAreCutAndMarked) {
     std::string out;
     append_json_escaped(out, std::string(max_logged_value, 'a'));
