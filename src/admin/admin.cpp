@@ -176,7 +176,7 @@ bool admin_handler::try_now(net::transaction& t, net::immediate_answer& a) {
     return true;
 }
 
-void admin_handler::wrote_now(net::transaction&, const net::immediate_answer&, moment, const error_code&) {}
+void admin_handler::wrote_now(net::transaction&, const net::immediate_answer&, steady_time, const error_code&) {}
 
 net::task<void> admin_handler::handle(net::transaction& t) {
     net::immediate_answer a;

@@ -30,7 +30,7 @@ public:
         started_ = stage_.worker().now();
         if (!stage_.proxy().try_now(*this, answer_)) return 0;
         const int status = answer_.status;
-        stage_.proxy().wrote_now(*this, answer_, stage_.worker().now(), {});
+        stage_.proxy().wrote_now(*this, answer_, stage_.worker().steady_now(), {});
         answer_.clear();
         return status;
     }

@@ -25,7 +25,7 @@ struct scripted_handler final : handler {
     int written = 0;
 
     bool try_now(transaction& t, immediate_answer& a) override { return now(t, a); }
-    void wrote_now(transaction&, const immediate_answer&, moment, const error_code& ec) override {
+    void wrote_now(transaction&, const immediate_answer&, steady_time, const error_code& ec) override {
         written += ec ? 0 : 1;
     }
     task<void> handle(transaction& t) override { return later(t); }

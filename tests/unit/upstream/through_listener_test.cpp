@@ -18,7 +18,7 @@ public:
     passing(cluster& to, bool drop) : to_(to), drop_(drop) {}
 
     bool try_now(net::transaction&, net::immediate_answer&) override { return false; }
-    void wrote_now(net::transaction&, const net::immediate_answer&, moment, const error_code&) override {}
+    void wrote_now(net::transaction&, const net::immediate_answer&, steady_time, const error_code&) override {}
     void refused(net::transaction&, const error_code&, int) override {}
     net::task<void> handle(net::transaction& t) override {
         call_request rq{.head = &t.request(), .body = &t.body(), .may_pause = false, .on_interim = {}};
