@@ -5,7 +5,6 @@
 #include "h1_connection_impl.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
 #include <boost/asio/post.hpp>
@@ -19,6 +18,10 @@ constexpr std::uint64_t most_drained = std::uint64_t{256} * 1024;
 constexpr milliseconds linger_time{1000};
 
 }  // namespace
+
+connection_registry::connection_registry() : workspaces_(std::make_unique<workspace_pool>()) {}
+
+connection_registry::~connection_registry() = default;
 
 void connection_registry::add(member& m) noexcept {
     m.previous_ = nullptr;
@@ -51,18 +54,6 @@ void connection_registry::cut() noexcept {
     }
 }
 
-asio::mutable_buffer read_buffer::space(std::size_t most) {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (bytes_.empty()) bytes_.resize(std::min(initial, most));
-    if (end_ == bytes_.size() && begin_ > 0) {
-        std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
-        end_ -= begin_;
-        begin_ = 0;
-    }
-    if (end_ == bytes_.size() && bytes_.size() < most) bytes_.resize(std::min(bytes_.size() * 2, most));
-    return {bytes_.data() + end_, bytes_.size() - end_};
-}
-
 h1_connection::h1_connection(worker& on, stream_socket socket, std::shared_ptr<const connection_options> options,
                              peer_info peer, handler& behind, connection_registry& registry)
     : on_(on),
@@ -82,11 +73,12 @@ h1_connection::h1_connection(worker& on, stream_socket socket, std::shared_ptr<c
 
 h1_connection::~h1_connection() {
     registry_.remove(*this);
+    if (work_) registry_.workspaces().give_back(std::move(work_));
 }
 
 void h1_connection::drain() noexcept {
     draining_ = true;
-    if (phase_ != phase::idle || !in_.empty()) return;
+    if (phase_ != phase::idle || work_) return;
     error_code ignored;
     socket_.close(ignored);
     phase_ = phase::aborted;
@@ -106,21 +98,26 @@ void h1_connection::begin_request() noexcept {
     body_received_ = 0;
     body_waited_ = milliseconds{0};
     continue_sent_ = body_failed_ = body_stopped_ = false;
-    out_.clear();
     sending_ = {};
+    if (!work_) return;
+    if (work_->in.empty()) {
+        registry_.workspaces().give_back(std::move(work_));
+    } else {
+        work_->out.clear();
+    }
 }
 
 bool h1_connection::will_keep_alive() const noexcept {
     // A client that waits for "100 Continue" and got a final answer instead may send its body or not: nobody can tell
     // what the next bytes are (RFC 9110 §10.1.1), so the connection ends.
-    const bool body_in_doubt = head_.expects_continue && !continue_sent_ && !decoder_.done();
-    return head_.keep_alive && !draining_ && !body_failed_ && !body_in_doubt && phase_ != phase::aborted;
+    const bool body_in_doubt = work_->head.expects_continue && !continue_sent_ && !work_->decoder.done();
+    return work_->head.keep_alive && !draining_ && !body_failed_ && !body_in_doubt && phase_ != phase::aborted;
 }
 
 task<bool> h1_connection::fill(std::size_t most) {
-    const asio::mutable_buffer space = in_.space(most);
+    const asio::mutable_buffer space = work_->in.space(most);
     auto [ec, n] = co_await socket_.async_read_some(space, use_task);
-    in_.filled(n);
+    work_->in.filled(n);
     co_return !ec && n > 0;
 }
 
@@ -132,21 +129,33 @@ void h1_connection::arm_read(milliseconds timeout, steady_time from) noexcept {
     }
 }
 
+void h1_connection::first_read(error_code& ec) {
+    work_ = registry_.workspaces().take();
+    const std::size_t n = socket_.read_some(asio::buffer(work_->in.space(most_of_head())), ec);
+    if (ec == asio::error::would_block || ec == asio::error::try_again) {
+        ec = {};
+        registry_.workspaces().give_back(std::move(work_));
+    } else {
+        work_->in.filled(n);
+    }
+}
+
 h1_connection::head_event h1_connection::take_head() {
-    if (in_.empty()) return head_event::incomplete;
-    const result<std::size_t> used = http::h1::parse_request(in_.data(), options_->head, options_->scheme, head_);
+    if (!has_input()) return head_event::incomplete;
+    const result<std::size_t> used =
+        http::h1::parse_request(work_->in.data(), options_->head, options_->scheme, work_->head);
     if (!used) {
         refusal_ = used.error();
         return head_event::refused;
     }
     if (*used == 0) return head_event::incomplete;
-    in_.consume(*used);
+    work_->in.consume(*used);
     bytes_in_ = *used;
     return head_event::ready;
 }
 
 h1_connection::head_event h1_connection::give_up_head() {
-    if (phase_ == phase::aborted || !read_deadline_.expired() || in_.empty()) return head_event::closed;
+    if (phase_ == phase::aborted || !read_deadline_.expired() || !has_input()) return head_event::closed;
     refusal_ = make_error_code(errc::request_timeout);
     return head_event::refused;
 }
@@ -162,15 +171,27 @@ task<void> h1_connection::run() {
         head_event event = take_head();
         if (event == head_event::incomplete) {
             // A first request has to come within header_timeout: a silent new connection is a slow one, not a kept one.
-            bool timed_head = first_request_ || !in_.empty();
+            bool timed_head = first_request_ || has_input();
+            // A new client mostly sends at once; a kept one has to be waited for, and holds nothing meanwhile.
+            bool wait_first = !first_request_;
             arm_read(timed_head ? options_->header_timeout : options_->idle_timeout, ended_);
             while (event == head_event::incomplete) {
-                // One byte more than a head may have, so that the parser is the one to say "too large".
-                const asio::mutable_buffer space = in_.space(options_->head.header_bytes + 1024);
-                auto [ec, n] = co_await socket_.async_read_some(space, use_task);
-                in_.filled(n);
-                event = !ec && n > 0 ? take_head() : give_up_head();
-                if (event == head_event::incomplete && !timed_head) {
+                error_code ec;
+                if (work_) {
+                    const asio::mutable_buffer space = work_->in.space(most_of_head());
+                    auto [read_ec, n] = co_await socket_.async_read_some(space, use_task);
+                    ec = n > 0 || read_ec ? read_ec : make_error_code(asio::error::eof);
+                    work_->in.filled(n);
+                } else {
+                    if (wait_first) {
+                        auto [wait_ec] = co_await socket_.async_wait(asio::socket_base::wait_read, use_task);
+                        ec = wait_ec;
+                    }
+                    wait_first = true;
+                    if (!ec) first_read(ec);
+                }
+                event = ec ? give_up_head() : take_head();
+                if (event == head_event::incomplete && !timed_head && has_input()) {
                     arm_read(options_->header_timeout, on_.steady_now());
                     timed_head = true;
                 }
@@ -185,27 +206,28 @@ task<void> h1_connection::run() {
             co_await refuse(refusal_);
             break;
         }
-        decoder_.start(head_.body);
+        work_->decoder.start(work_->head.body);
         if (registry_.draining()) draining_ = true;
-        if (head_.body.how == http::framing::kind::length && head_.body.length > options_->body_bytes) {
+        if (work_->head.body.how == http::framing::kind::length && work_->head.body.length > options_->body_bytes) {
             co_await refuse(make_error_code(errc::content_too_large));
             break;
         }
-        if (!head_.body.has_body() && behind_.try_now(*this, answer_)) {
-            const bool keep = will_keep_alive() && !answer_.close;
-            const gather buffers = immediate_buffers(answer_);
+        if (!work_->head.body.has_body() && behind_.try_now(*this, work_->answer)) {
+            const bool keep = will_keep_alive() && !work_->answer.close;
+            const gather buffers = immediate_buffers(work_->answer);
             phase_ = phase::head;
             error_code ec;
             const std::size_t n = write_now(buffers, ec);
             if (!ec && n < buffers.octets()) {
-                behind_.hold(answer_);
+                behind_.hold(work_->answer);
                 const result<void> rest = co_await write(buffers, n);
                 if (!rest) ec = rest.error();
             }
             phase_ = phase::done;
-            ended_ = on_.steady_now();
-            behind_.wrote_now(*this, answer_, ended_, ec);
-            answer_.clear();
+            const moment ended = on_.now();
+            ended_ = ended.steady;
+            behind_.wrote_now(*this, work_->answer, ended, ec);
+            work_->answer.clear();
             open = keep && !ec;
             if (!ec && !keep) co_await linger();
             continue;
@@ -250,7 +272,7 @@ task<bool> h1_connection::handle() {
 task<bool> h1_connection::drain_body() {
     body_stopped_ = false;
     const std::uint64_t until = body_received_ + most_drained;
-    while (!decoder_.done()) {
+    while (!work_->decoder.done()) {
         const result<std::string_view> piece = co_await read();
         if (!piece || body_received_ > until) co_return false;
     }
@@ -260,17 +282,17 @@ task<bool> h1_connection::drain_body() {
 task<void> h1_connection::refuse(error_code why) {
     const int status = http_status(why);
     if (status != 0 && phase_ != phase::aborted && !head_sent()) {
-        answer_.clear();
-        answer_.status = status;
-        answer_.dynamic =
+        work_->answer.clear();
+        work_->answer.status = status;
+        work_->answer.dynamic =
             "HTTP/1.1 " + std::to_string(status) + " " + std::string(http::status_phrase(status)) + "\r\nDate: ";
-        http::append_date(answer_.dynamic, std::chrono::floor<seconds>(started_.wall));
-        answer_.dynamic += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
+        http::append_date(work_->answer.dynamic, std::chrono::floor<seconds>(started_.wall));
+        work_->answer.dynamic += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
         const std::string text = std::string(error_name(why)) + "\n";
-        answer_.body = text;
-        answer_.how = http::framing::of_length(text.size());
-        answer_.close = true;
-        const result<void> sent = co_await answer(answer_);
+        work_->answer.body = text;
+        work_->answer.how = http::framing::of_length(text.size());
+        work_->answer.close = true;
+        const result<void> sent = co_await answer(work_->answer);
         behind_.refused(*this, why, status);
         if (sent) co_await linger();
     } else {
@@ -288,10 +310,10 @@ task<void> h1_connection::linger() {
     read_deadline_.arm(on_.steady_now() + linger_time);
     std::uint64_t dropped = 0;
     while (dropped < most_drained && !read_deadline_.expired()) {
-        in_.consume(in_.data().size());
+        work_->in.consume(work_->in.data().size());
         const bool more = co_await fill(read_buffer::initial);
         if (!more) break;
-        dropped += in_.data().size();
+        dropped += work_->in.data().size();
     }
     read_deadline_.disarm();
 }

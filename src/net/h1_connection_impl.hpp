@@ -5,30 +5,14 @@
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/net/h1_connection.hpp"
 
+#include "h1_workspace.hpp"
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <string_view>
-#include <vector>
 
 namespace etagere::net {
-
-/// What was read from the client and not used yet. One allocation, reused; views into it live until the next fill.
-class read_buffer {
-public:
-    static constexpr std::size_t initial = std::size_t{16} * 1024;
-
-    std::string_view data() const noexcept { return {bytes_.data() + begin_, end_ - begin_}; }
-    bool empty() const noexcept { return begin_ == end_; }
-    void consume(std::size_t n) noexcept { begin_ += n; }
-    /// Free space behind the data; moves the data to the front, and grows up to `most` bytes, where there is none.
-    asio::mutable_buffer space(std::size_t most);
-    void filled(std::size_t n) noexcept { end_ += n; }
-
-private:
-    std::vector<char> bytes_;
-    std::size_t begin_ = 0, end_ = 0;
-};
 
 /// What one write takes: up to three pieces, none of them empty. A buffer sequence as Asio means it.
 class gather {
@@ -74,7 +58,7 @@ public:
     void cut() noexcept override;
 
     // transaction
-    http::request_head& request() noexcept override { return head_; }
+    http::request_head& request() noexcept override { return work_->head; }
     const peer_info& peer() const noexcept override { return peer_; }
     worker& on() noexcept override { return on_; }
     moment started() const noexcept override { return started_; }
@@ -97,10 +81,14 @@ private:
     enum class head_event : std::uint8_t { incomplete, ready, refused, closed };
 
     /// The next head out of what was read.
+    void first_read(error_code& ec);
     head_event take_head();
     /// There is no more to come: the end, an error or a deadline.
     head_event give_up_head();
     void arm_read(milliseconds timeout, steady_time from) noexcept;
+    bool has_input() const noexcept { return work_ && !work_->in.empty(); }
+    /// One byte more than a head may have, so that the parser is the one to say "too large".
+    std::size_t most_of_head() const noexcept { return options_->head.header_bytes + 1024; }
     task<bool> fill(std::size_t most);  // false: end, error or deadline
     task<bool> handle();                // false: the connection ends here
     task<void> refuse(error_code why);
@@ -125,11 +113,7 @@ private:
     handler& behind_;
     connection_registry& registry_;
 
-    read_buffer in_;
-    http::request_head head_;
-    http::h1::body_decoder decoder_;
-    immediate_answer answer_;
-    std::string out_;                 // head bytes and chunk lines that wait for content
+    workspace_ptr work_;              // null while the connection is idle
     http::framing sending_;           // how the answer's body is framed
     std::uint64_t left_to_send_ = 0;  // of a length-framed answer
     moment started_{};

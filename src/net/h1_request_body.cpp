@@ -9,9 +9,9 @@ constexpr milliseconds rate_grace{5000};  // before the minimum rate is judged
 
 task<result<std::string_view>> h1_connection::read() {
     if (body_failed_ || phase_ == phase::aborted) co_return fail(errc::client_closed);
-    if (head_.expects_continue && !continue_sent_ && !head_sent() && !decoder_.done()) {
+    if (work_->head.expects_continue && !continue_sent_ && !head_sent() && !work_->decoder.done()) {
         continue_sent_ = true;
-        if (in_.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
+        if (work_->in.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
             const gather line{continue_line};
             body_reading_ = true;
             const result<void> sent = co_await write(line, 0);
@@ -20,14 +20,14 @@ task<result<std::string_view>> h1_connection::read() {
         }
     }
     for (;;) {
-        if (decoder_.done()) co_return std::string_view{};
-        if (!in_.empty()) {
-            const auto step = decoder_.decode(in_.data());
+        if (work_->decoder.done()) co_return std::string_view{};
+        if (!work_->in.empty()) {
+            const auto step = work_->decoder.decode(work_->in.data());
             if (!step) {
                 body_failed_ = true;
                 co_return std::unexpected(step.error());
             }
-            in_.consume(step->consumed);
+            work_->in.consume(step->consumed);
             bytes_in_ += step->consumed;
             if (step->content.empty()) continue;
             body_received_ += step->content.size();

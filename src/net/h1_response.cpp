@@ -25,17 +25,17 @@ void immediate_answer::clear() {
 }
 
 gather h1_connection::immediate_buffers(immediate_answer& a) {
-    const bool no_body = head_.verb == http::method::head || a.status == 304 || a.status == 204;
+    const bool no_body = work_->head.verb == http::method::head || a.status == 304 || a.status == 204;
     http::framing how = a.how;
     std::int64_t declared = -1;
     if (no_body) {
         const bool known =
-            a.declared_length < 0 && a.how.how == http::framing::kind::length && head_.verb == http::method::head;
+            a.declared_length < 0 && a.how.how == http::framing::kind::length && work_->head.verb == http::method::head;
         how = http::framing::none();
         declared = known ? static_cast<std::int64_t>(a.how.length) : a.declared_length;
         a.body = {};
     }
-    http::h1::write_head_end(a.dynamic, how, declared, head_.protocol, will_keep_alive() && !a.close);
+    http::h1::write_head_end(a.dynamic, how, declared, work_->head.protocol, will_keep_alive() && !a.close);
     return {a.start, a.dynamic, a.body};
 }
 
@@ -94,7 +94,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
 
 task<result<void>> h1_connection::send_interim(const http::response_head& head) {
     // RFC 9110 §15.2: a 1.0 client must not be sent one.
-    if (head_.protocol == http::version::http10 || head_sent()) co_return result<void>{};
+    if (work_->head.protocol == http::version::http10 || head_sent()) co_return result<void>{};
     std::string bytes;
     http::h1::write_response_start(bytes, head.status, head.reason, head.header);
     bytes += crlf;
@@ -108,21 +108,21 @@ task<result<void>> h1_connection::answer(immediate_answer& a) {
     phase_ = phase::head;
     const result<void> sent = co_await write(buffers, 0);
     if (phase_ != phase::aborted) phase_ = phase::done;
-    if (a.close) head_.keep_alive = false;
+    if (a.close) work_->head.keep_alive = false;
     co_return sent;
 }
 
 task<result<void>> h1_connection::send_head(const http::response_head& head) {
-    sending_ = http::h1::response_framing(head, head_.protocol, head_.verb);
+    sending_ = http::h1::response_framing(head, work_->head.protocol, work_->head.verb);
     left_to_send_ = sending_.how == http::framing::kind::length ? sending_.length : 0;
-    if (sending_.how == http::framing::kind::until_close) head_.keep_alive = false;
-    http::h1::write_response_start(out_, head.status, head.reason, head.header);
+    if (sending_.how == http::framing::kind::until_close) work_->head.keep_alive = false;
+    http::h1::write_response_start(work_->out, head.status, head.reason, head.header);
     // HEAD tells the length that the GET would have (RFC 9110 §9.3.2).
-    const bool implied = sending_.how == http::framing::kind::none && head_.verb == http::method::head &&
+    const bool implied = sending_.how == http::framing::kind::none && work_->head.verb == http::method::head &&
                          head.declared_length < 0 && head.body.how == http::framing::kind::length;
-    http::h1::write_head_end(out_, sending_,
+    http::h1::write_head_end(work_->out, sending_,
                              implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length,
-                             head_.protocol, will_keep_alive());
+                             work_->head.protocol, will_keep_alive());
     phase_ = phase::head;
     co_return result<void>{};
 }
@@ -134,25 +134,25 @@ task<result<void>> h1_connection::send(std::string_view content) {
         if (content.size() > left_to_send_) co_return fail(errc::internal);  // never more than Content-Length promised
         left_to_send_ -= content.size();
     }
-    if (chunked) http::h1::write_chunk_start(out_, content.size());
-    const gather buffers{out_, content, chunked ? crlf : std::string_view{}};
+    if (chunked) http::h1::write_chunk_start(work_->out, content.size());
+    const gather buffers{work_->out, content, chunked ? crlf : std::string_view{}};
     const result<void> sent = co_await write(buffers, 0);
-    out_.clear();
+    work_->out.clear();
     co_return sent;
 }
 
 task<result<void>> h1_connection::flush() {
-    if (out_.empty()) co_return result<void>{};
-    const gather buffers{out_};
+    if (work_->out.empty()) co_return result<void>{};
+    const gather buffers{work_->out};
     const result<void> sent = co_await write(buffers, 0);
-    out_.clear();
+    work_->out.clear();
     co_return sent;
 }
 
 task<result<void>> h1_connection::finish(const http::fields* trailers) {
     if (sending_.how == http::framing::kind::chunked) {
         static const http::fields none;
-        http::h1::write_last_chunk(out_, trailers != nullptr ? *trailers : none);
+        http::h1::write_last_chunk(work_->out, trailers != nullptr ? *trailers : none);
     }
     if (sending_.how == http::framing::kind::length && left_to_send_ > 0) {
         cut();

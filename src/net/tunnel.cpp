@@ -64,10 +64,10 @@ task<void> h1_connection::tunnel(const http::response_head& switching, stream_so
 
     auto p = std::make_shared<pipe>(on_, socket_, std::move(upstream), idle_timeout);
     p->touch();
-    if (!in_.empty()) {  // what the client sent behind its request
-        auto [ec, n] = co_await asio::async_write(p->upstream, asio::buffer(in_.data()), use_task);
+    if (!work_->in.empty()) {  // what the client sent behind its request
+        auto [ec, n] = co_await asio::async_write(p->upstream, asio::buffer(work_->in.data()), use_task);
         p->to_upstream += n;
-        in_.consume(in_.data().size());
+        work_->in.consume(work_->in.data().size());
         if (ec) p->close();
     }
     p->done.expires_at(steady_time::max());
@@ -78,7 +78,7 @@ task<void> h1_connection::tunnel(const http::response_head& switching, stream_so
     bytes_in_ += p->to_upstream;
     p->quiet.disarm();
     p->close();
-    head_.keep_alive = false;
+    work_->head.keep_alive = false;
     phase_ = phase::done;
 }
 

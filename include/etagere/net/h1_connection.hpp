@@ -23,7 +23,10 @@ struct connection_options {
     milliseconds write_timeout{30000};  // every 256 KiB must be taken within it
 };
 
-/// A worker's open connections: for draining and for gauges. Not thread-safe: belongs to its worker.
+class workspace_pool;
+
+/// A worker's open connections, for draining and for gauges, and what they share. Not thread-safe: belongs to its
+/// worker.
 class connection_registry {
 public:
     /// Anything that can be told to finish: idle ones close at once, busy ones after their current exchange.
@@ -41,17 +44,25 @@ public:
         member* next_ = nullptr;
     };
 
+    connection_registry();
+    ~connection_registry();
+    connection_registry(const connection_registry&) = delete;
+    connection_registry& operator=(const connection_registry&) = delete;
+
     void add(member& m) noexcept;
     void remove(member& m) noexcept;
     std::size_t size() const noexcept { return size_; }
     bool draining() const noexcept { return draining_; }
     void drain() noexcept;
     void cut() noexcept;
+    /// What a request needs while it is under way; idle connections have none.
+    workspace_pool& workspaces() noexcept { return *workspaces_; }
 
 private:
     member* first_ = nullptr;
     std::size_t size_ = 0;
     bool draining_ = false;
+    std::unique_ptr<workspace_pool> workspaces_;
 };
 
 /// Runs until the connection is closed by either side. The returned task owns everything it needs; `handler` and
