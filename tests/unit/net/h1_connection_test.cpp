@@ -10,6 +10,7 @@
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,10 @@ struct scripted_handler final : handler {
 
 class H1Connection : public Test {
 protected:
-    H1Connection() {
+    H1Connection() { connect(); }
+    ~H1Connection() override { close(); }
+
+    void connect() {
         int pair[2] = {-1, -1};
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
         client_ = pair[0];
@@ -45,8 +49,8 @@ protected:
         options->body_bytes = 1000;
         net::spawn(on_.executor(), run_h1_connection(on_, std::move(socket), options, {}, handler_, registry_));
     }
-    ~H1Connection() override {
-        if (client_ >= 0) ::close(client_);
+    void close() {
+        if (client_ >= 0) ::close(std::exchange(client_, -1));
         while (registry_.size() > 0) on_.io().run_one();  // the connection goes with its client
     }
 
@@ -226,6 +230,23 @@ TEST_F(H1Connection, DrainingAnIdleConnectionEndsIt) {
     registry_.drain();
     EXPECT_EQ(receive(), "");
     EXPECT_TRUE(ended_);
+}
+
+TEST_F(H1Connection, NothingOfOneClientIsLeftForTheNext) {
+    std::vector<std::string> found;
+    handler_.now = [&found](transaction& t, immediate_answer& a) {
+        found.push_back(a.dynamic + std::string(t.request().header.get(http::field_id::cookie)));
+        a.start = "HTTP/1.1 200 OK\r\n";
+        a.how = http::framing::of_length(0);
+        return true;
+    };
+    (void)ask("GET / HTTP/1.1\r\nHost: x\r\nCookie: sid=1\r\n\r\n");
+    const std::string refused = ask("GET /secret HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\nGET /behind");
+    EXPECT_TRUE(refused.starts_with("HTTP/1.1 400 ")) << refused;
+    close();
+    connect();
+    EXPECT_EQ(ask(get), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(found, (std::vector<std::string>{"sid=1", ""}));
 }
 
 }  // namespace
