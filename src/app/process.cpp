@@ -138,6 +138,7 @@ private:
         metrics_.purged(kind, soft, generations);
     }
 
+    net::connection_registry connections_;  // outlives what is suspended in `on_`
     net::worker on_;
     net::asio::executor_work_guard<net::io_executor> keep_running_{on_.executor()};
     observe::metrics& metrics_;
@@ -146,7 +147,6 @@ private:
     exchange::worker_state state_;
     exchange::proxy ingress_;
     exchange::proxy egress_;
-    net::connection_registry connections_;
     std::map<std::string, std::unique_ptr<net::acceptor>> acceptors_;
     std::thread thread_;
 };

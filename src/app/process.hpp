@@ -70,9 +70,9 @@ private:
     std::unique_ptr<observe::access_log> access_log_;
     std::shared_ptr<const exchange::runtime> running_;
     exchange::collapse_table collapse_;
-    std::map<std::string, listening> listening_;  // by listener name
+    std::map<std::string, listening> listening_;    // by listener name
+    net::connection_registry control_connections_;  // outlives what is suspended in `control_`
     net::worker control_;
-    net::connection_registry control_connections_;
     std::map<std::string, std::unique_ptr<admin::admin_handler>> admin_handlers_;
     std::map<std::string, std::unique_ptr<net::acceptor>> admin_acceptors_;
     std::vector<std::unique_ptr<worker_thread>> workers_;
