@@ -224,9 +224,8 @@ task<void> h1_connection::run() {
                 if (!rest) ec = rest.error();
             }
             phase_ = phase::done;
-            const moment ended = on_.now();
-            ended_ = ended.steady;
-            behind_.wrote_now(*this, work_->answer, ended, ec);
+            ended_ = on_.steady_now();
+            behind_.wrote_now(*this, work_->answer, ended_, ec);
             work_->answer.clear();
             open = keep && !ec;
             if (!ec && !keep) co_await linger();
