@@ -74,7 +74,8 @@ public:
     void configure(admin_options options) { options_ = std::move(options); }
 
     bool try_now(net::transaction& t, net::immediate_answer& a) override;
-    void wrote_now(net::transaction& t, const net::immediate_answer& a, steady_time ended, const error_code& ec) override;
+    void wrote_now(net::transaction& t, const net::immediate_answer& a, steady_time ended,
+                   const error_code& ec) override;
     net::task<void> handle(net::transaction& t) override;
     void refused(net::transaction& t, const error_code& why, int status) override;
 
