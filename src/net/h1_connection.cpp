@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 
@@ -131,13 +132,15 @@ void h1_connection::arm_read(milliseconds timeout, steady_time from) noexcept {
 
 void h1_connection::first_read(error_code& ec) {
     work_ = registry_.workspaces().take();
-    const std::size_t n = socket_.read_some(asio::buffer(work_->in.space(most_of_head())), ec);
-    if (ec == asio::error::would_block || ec == asio::error::try_again) {
-        ec = {};
-        registry_.workspaces().give_back(std::move(work_));
-    } else {
-        work_->in.filled(n);
+    const asio::mutable_buffer space = work_->in.space(most_of_head());
+    const ssize_t n = ::recv(socket_.native_handle(), space.data(), space.size(), MSG_DONTWAIT);
+    if (n > 0) {
+        work_->in.filled(static_cast<std::size_t>(n));
+        return;
     }
+    const bool nothing_yet = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    if (!nothing_yet) ec = n == 0 ? make_error_code(asio::error::eof) : last_error();
+    registry_.workspaces().give_back(std::move(work_));
 }
 
 h1_connection::head_event h1_connection::take_head() {
@@ -164,7 +167,6 @@ h1_connection::head_event h1_connection::give_up_head() {
 // by plain functions.
 task<void> h1_connection::run() {
     error_code ignored;
-    socket_.non_blocking(true, ignored);
     ended_ = on_.steady_now();
     for (bool open = true; open;) {
         begin_request();
@@ -200,6 +202,7 @@ task<void> h1_connection::run() {
         }
         if (event == head_event::closed) break;
         first_request_ = false;
+        last_request_ = event == head_event::ready && !work_->head.keep_alive;
         started_ = on_.now();
         phase_ = phase::request;
         if (event == head_event::refused) {
@@ -302,7 +305,9 @@ task<void> h1_connection::refuse(error_code why) {
 
 task<void> h1_connection::linger() {
     // Closing with unread bytes in the receive buffer makes the kernel send RST, which can destroy the answer before
-    // the client read it (RFC 9112 §9.6): close the sending side and read on for a moment.
+    // the client read it (RFC 9112 §9.6): close the sending side and read on for a moment. Not where the client said
+    // itself that nothing follows.
+    if (last_request_ && work_->decoder.done() && !has_input()) co_return;
     error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
     if (ec) co_return;

@@ -9,41 +9,50 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <initializer_list>
 #include <string_view>
 
 namespace etagere::net {
 
-/// What one write takes: up to three pieces, none of them empty. A buffer sequence as Asio means it.
+/// What one write takes: up to three pieces, none of them empty.
 class gather {
 public:
-    using value_type = asio::const_buffer;
-    using const_iterator = const asio::const_buffer*;
-
     gather() = default;
     gather(std::initializer_list<std::string_view> pieces) noexcept {
         for (const std::string_view piece : pieces) {
-            if (!piece.empty()) buffers_[size_++] = asio::buffer(piece);
+            if (!piece.empty()) pieces_[count_++] = piece;
         }
     }
-    const_iterator begin() const noexcept { return buffers_.data(); }
-    const_iterator end() const noexcept { return buffers_.data() + size_; }
-    bool empty() const noexcept { return size_ == 0; }
-    std::size_t count() const noexcept { return size_; }
-    std::size_t octets() const noexcept { return asio::buffer_size(*this); }
+    const std::string_view* begin() const noexcept { return pieces_.data(); }
+    const std::string_view* end() const noexcept { return pieces_.data() + count_; }
+    bool empty() const noexcept { return count_ == 0; }
+    std::size_t count() const noexcept { return count_; }
+    std::size_t octets() const noexcept {
+        std::size_t sum = 0;
+        for (const std::string_view piece : *this) sum += piece.size();
+        return sum;
+    }
     /// The first `n` octets are out.
     void advance(std::size_t n) noexcept {
         std::size_t gone = 0;
-        while (gone < size_ && n >= buffers_[gone].size()) n -= buffers_[gone++].size();
-        std::copy(buffers_.data() + gone, buffers_.data() + size_, buffers_.data());
-        size_ -= gone;
-        if (size_ > 0) buffers_[0] += n;
+        while (gone < count_ && n >= pieces_[gone].size()) n -= pieces_[gone++].size();
+        std::copy(pieces_.data() + gone, pieces_.data() + count_, pieces_.data());
+        count_ -= gone;
+        if (count_ > 0) pieces_[0].remove_prefix(n);
     }
 
+    static constexpr std::size_t most = 3;
+
 private:
-    std::array<asio::const_buffer, 3> buffers_;
-    std::size_t size_ = 0;
+    std::array<std::string_view, most> pieces_;
+    std::size_t count_ = 0;
 };
+
+/// What a system call said just now.
+inline error_code last_error() noexcept {
+    return {errno, boost::system::system_category()};
+}
 
 class h1_connection final : public transaction, public connection_registry::member, private body_source {
 public:
@@ -129,6 +138,7 @@ private:
     bool body_reading_ = false;  // a read() is suspended
     bool draining_ = false;
     bool first_request_ = true;
+    bool last_request_ = false;  // the client said so (RFC 9112 §9.6)
     deadline read_deadline_;
     deadline write_deadline_;
 };

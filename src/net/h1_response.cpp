@@ -1,4 +1,9 @@
+#include "etagere/base/writer.hpp"
+
 #include "h1_connection_impl.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 namespace etagere::net {
 
@@ -40,22 +45,32 @@ gather h1_connection::immediate_buffers(immediate_answer& a) {
 }
 
 std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
-    // The kernel takes one piece faster than a list of them: for small answers a copy is the cheaper way.
+    constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    const int fd = socket_.native_handle();
     const std::span<char> room = on_.scratch();
-    const std::size_t total = buffers.octets();
-    std::size_t n = 0;
-    if (buffers.count() > 1 && total <= room.size()) {
-        asio::buffer_copy(asio::buffer(room), buffers);
-        n = socket_.write_some(asio::buffer(room.data(), total), ec);
+    ssize_t sent = 0;
+    if (buffers.count() == 1) {
+        sent = ::send(fd, buffers.begin()->data(), buffers.begin()->size(), flags);
+    } else if (buffers.octets() <= room.size()) {
+        // The kernel takes one piece faster than a list of them: for small answers a copy is the cheaper way.
+        writer to(room.data(), room.size());
+        for (const std::string_view piece : buffers) to.append(piece);
+        sent = ::send(fd, room.data(), static_cast<std::size_t>(to.at() - room.data()), flags);
     } else {
-        n = socket_.write_some(buffers, ec);
+        std::array<iovec, gather::most> pieces{};
+        msghdr all{};
+        all.msg_iov = pieces.data();
+        for (const std::string_view piece : buffers) {
+            pieces[all.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};  // NOLINT(*-const-cast): C
+        }
+        sent = ::sendmsg(fd, &all, flags);
     }
-    if (ec == asio::error::would_block || ec == asio::error::try_again) {
-        ec = {};
+    if (sent < 0) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) ec = last_error();
         return 0;
     }
-    count_out(n);
-    return n;
+    count_out(static_cast<std::size_t>(sent));
+    return static_cast<std::size_t>(sent);
 }
 
 task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {

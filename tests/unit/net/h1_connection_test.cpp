@@ -214,6 +214,34 @@ TEST_F(H1Connection, WhoIsAnsweredInsteadOfToldToContinueIsNotBelievedAnyMore) {
     EXPECT_TRUE(ended_);
 }
 
+// RFC 9112 §9.6: who said that nothing follows is not waited for; who may still be sending is, or a reset could take
+// the answer from it.
+TEST_F(H1Connection, AClientThatSaidCloseIsNotWaitedFor) {
+    handler_.later = answer_ok;
+    const std::string got = ask("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(got.ends_with("\r\n\r\nok")) << got;
+    EXPECT_TRUE(ended_);
+    EXPECT_EQ(registry_.size(), 0U);
+}
+
+TEST_F(H1Connection, AClientThatMaySendMoreIsWaitedFor) {
+    handler_.later = answer_ok;
+    registry_.drain();  // the end is ours
+    const std::string got = ask(get);
+    EXPECT_TRUE(got.ends_with("\r\n\r\nok")) << got;
+    EXPECT_TRUE(ended_);
+    EXPECT_EQ(registry_.size(), 1U);
+}
+
+TEST_F(H1Connection, ClosingWithUnreadBytesIsWaitedFor) {
+    handler_.later = answer_ok;
+    const std::string last = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    const std::string got = ask(last + std::string(get));
+    EXPECT_TRUE(got.ends_with("\r\n\r\nok")) << got;
+    EXPECT_TRUE(ended_);
+    EXPECT_EQ(registry_.size(), 1U);
+}
+
 TEST_F(H1Connection, DrainingClosesIdleConnectionsAndTellsTheOthers) {
     handler_.later = answer_ok;
     EXPECT_EQ(ask(get), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
