@@ -135,7 +135,7 @@ class Tools(unittest.TestCase):
     """bench_load tells what is wrong, against bench_origin."""
 
     def setUp(self):
-        self.enterContext(bench := Bench(scratch=self.enterContext(tempfile.TemporaryDirectory()), seconds=0.1,
+        self.enterContext(bench := Bench(scratch=self.enterContext(tempfile.TemporaryDirectory()), seconds=0.3,
                                          tools=os.environ["BENCH_TOOLS"], etagere=os.environ["ETAGERE_BIN"]))
         self.bench = bench
 
@@ -194,7 +194,7 @@ class Experiments(unittest.TestCase):
     """What they do, for a moment; the figures are those of whatever build this is."""
 
     def setUp(self):
-        self.bench = self.enterContext(Bench(scratch=self.enterContext(tempfile.TemporaryDirectory()), seconds=0.1,
+        self.bench = self.enterContext(Bench(scratch=self.enterContext(tempfile.TemporaryDirectory()), seconds=0.3,
                                              tools=os.environ["BENCH_TOOLS"], etagere=os.environ["ETAGERE_BIN"]))
 
     def test_memory_at_rest_and_of_idle_connections(self):
