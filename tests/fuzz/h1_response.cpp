@@ -30,9 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string wire;
     const framing how = h1::response_framing(head, version::http11, answers);
     h1::write_response_start(wire, head.status, head.reason, head.header);
-    h1::write_framing(wire, how, head.declared_length);
-    h1::write_connection(wire, version::http11, head.keep_alive);
-    wire += "\r\n";
+    h1::write_head_end(wire, how, head.declared_length, version::http11, head.keep_alive);
     limits.header_bytes = 2 * wire.size();
     limits.fields = head.header.size() + 8;
     FUZZ_CHECK(h1::parse_response(wire, limits, answers, again) == wire.size());
