@@ -50,9 +50,9 @@ table_entry* entry_table::find(const hashed_key& key) const noexcept {
 
 table_entry& entry_table::add(const hashed_key& key) {
     if (size_ == buckets_.size()) grow();
-    void* const block = ::operator new(entry_bytes(key.text));
+    auto* const block = static_cast<char*>(::operator new(entry_bytes(key.text)));
     auto* const e = new (block) table_entry;
-    std::memcpy(e + 1, key.text.data(), key.text.size());
+    std::memcpy(block + sizeof(table_entry), key.text.data(), key.text.size());
     e->key_size = static_cast<std::uint32_t>(key.text.size());
     e->hash = key.hash;
     table_entry*& bucket = bucket_of(key.hash);
