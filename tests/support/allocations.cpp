@@ -34,8 +34,7 @@ void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-    // The analyser takes the delete that this is for an earlier one.
-    std::free(memory);  // NOLINT(clang-analyzer-cplusplus.NewDelete)
+    std::free(memory);
 }
 
 #if !__has_feature(address_sanitizer)

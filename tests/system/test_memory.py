@@ -17,18 +17,8 @@ def private_bytes(etagere):
 
 @unittest.skipIf(sanitized(), "memory says nothing in a sanitized build")
 class Occupied(SystemTest):
-    CONFIG = """
-version: 1
+    CONFIG = SystemTest.CONFIG + """
 workers: 1
-listeners:
-  ingress: { address: "127.0.0.1:0" }
-  admin: { address: "127.0.0.1:0", role: admin }
-upstreams:
-  app: { endpoints: ["@ORIGIN@"] }
-stores:
-  default: { memory: { size: 64MiB } }
-routes:
-  - { name: all, match: { path: "/**" }, upstream: app, cache: { store: default } }
 observability:
   access_log: { format: off }
 """

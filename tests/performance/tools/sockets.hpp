@@ -2,7 +2,8 @@
 // program: a benchmark that goes on after an error measures something else.
 #pragma once
 
-#include <arpa/inet.h>
+#include "support/loopback.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -27,19 +28,8 @@ inline int checked(int result, const char* what) {
     return result;
 }
 
-inline sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in a{};
-    a.sin_family = AF_INET;
-    a.sin_port = htons(port);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return a;
-}
-
-/// The socket functions want the general type; this is the one place that converts.
-inline sockaddr* general(sockaddr_in& a) {
-    void* p = &a;
-    return static_cast<sockaddr*>(p);
-}
+using etagere::test::general;
+using etagere::test::loopback;
 
 inline void send_at_once(int fd) {
     const int on = 1;

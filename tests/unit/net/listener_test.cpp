@@ -1,8 +1,8 @@
 // A bound address; what its connections do is tested from outside.
 #include "etagere/net/listener.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "support/loopback.hpp"
+
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,11 +18,8 @@ TEST(BoundListener, WhatItAcceptsSendsAtOnce) {
     ASSERT_TRUE(bound);
     const int listening = bound->take(0);
     const int client = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(bound->port());
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    sockaddr_in to = test::loopback(bound->port());
+    ASSERT_EQ(::connect(client, test::general(to), sizeof to), 0);
     const int accepted = ::accept(listening, nullptr, nullptr);
     ASSERT_GE(accepted, 0);
     int on = 0;

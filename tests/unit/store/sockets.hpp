@@ -1,9 +1,9 @@
 // As little of sockets as the tests need: blocking, IPv4 loopback.
 #pragma once
 
-#include <arpa/inet.h>
+#include "support/loopback.hpp"
+
 #include <cstdint>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string>
 #include <string_view>
@@ -33,13 +33,7 @@ private:
     int fd_;
 };
 
-inline sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in a{};
-    a.sin_family = AF_INET;
-    a.sin_port = htons(port);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return a;
-}
+using test::loopback;
 
 inline socket_fd listen_on(std::uint16_t port) {
     socket_fd s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

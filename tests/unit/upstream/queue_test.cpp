@@ -171,6 +171,7 @@ protected:
     };
 
     // Destroyed in reverse: the loops outlive what uses them.
+    std::promise<void> all_over;
     place there{9};
     place a{0}, b{1};
 };
@@ -226,13 +227,13 @@ TEST_F(UpstreamWorkers, TheBoundHoldsForAllWorkersTogetherAndNobodyStarves) {
             const answer r = co_await get(*p.api);
             if (r.body == "x") ++good;
         }
-        ++over;
+        if (++over == clients) all_over.set_value();
     };
     for (int i = 0; i < clients; ++i) {
         place& p = i % 2 == 0 ? a : b;
         net::spawn(p.worker.executor(), client(p));
     }
-    for (int i = 0; i < 20000 && over < clients; ++i) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(all_over.get_future().wait_for(20s), std::future_status::ready);
     EXPECT_EQ(over, clients);
     EXPECT_EQ(good, clients * each);
     EXPECT_LE(most, 2);
