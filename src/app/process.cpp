@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <sys/resource.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
@@ -409,9 +410,22 @@ void process::finish(int code) {
     control_.io().stop();
 }
 
+namespace {
+
+/// The soft limit of 1,024 is there for programs that call select(); this one does not, and each connection is a file.
+void allow_all_files() noexcept {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace
+
 int process::run() {
     if (exit_code_ != exit_clean) return exit_code_;
     std::signal(SIGPIPE, SIG_IGN);
+    allow_all_files();
     for (unsigned i = 0; i < worker_count_; ++i) {
         workers_.push_back(
             std::make_unique<worker_thread>(i, running_, collapse_, metrics_, metrics_on_, *access_log_));

@@ -45,7 +45,7 @@ void replace(audit_job& job, const http::response_head& head, std::string body, 
         return;
     }
     (void)keep(job.state, *job.config, job.route, job.key,
-               {&job.request, &head, share(std::move(body)), {}, judged.always_validate, asked, received, known});
+               {&job.request, &head, store::share(body), {}, judged.always_validate, asked, received, known});
 }
 
 net::task<void> audit(audit_job& job) {

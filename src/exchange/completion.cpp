@@ -52,7 +52,7 @@ net::task<bool> exchange::completed(std::unique_ptr<upstream::call>& call, momen
     both.response.known = cache::older(held->response.known, asked_under_);
     cache::collect_tags(both.response, request_, rules());
     const wall_time until = cache::keep_until(both.response, rules());
-    const store::object_ptr object = store::make_object(std::move(both.response), share(std::move(both.body)), until);
+    const store::object_ptr object = store::make_object(std::move(both.response), store::share(both.body), until);
     const cache::purged purge = purge_of(*object).how;
     if (purge == cache::purged::hard) co_return false;  // meanwhile; what was here is not to be used any more
     const bool current = purge == cache::purged::no && !state_.collapse().invalidated_since(key(), asked.steady);

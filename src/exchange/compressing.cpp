@@ -20,8 +20,9 @@ net::task<void> let_others_work(net::worker& on) {
 }
 
 /// Unique while `body` lives, which every waiter sees to; no cache key starts like it.
-std::string flight_key(const shared_bytes& body, http::coding how) {
-    return "coding " + std::string(http::name(how)) + " " + std::to_string(std::bit_cast<std::uintptr_t>(body.get()));
+std::string flight_key(const store::shared_bytes& body, http::coding how) {
+    return "coding " + std::string(http::name(how)) + " " +
+           std::to_string(std::bit_cast<std::uintptr_t>((*body).data()));
 }
 
 /// Another request may have made it since `object` was looked up.
@@ -37,21 +38,20 @@ store::object_ptr made_meanwhile(store::store& kept, const std::string& key, con
 
 }  // namespace
 
-net::task<shared_bytes> encode(net::worker& on, http::coding how, shared_bytes body) {
-    const std::unique_ptr<coding::encoder> by = coding::make_encoder(how, body->size());
+net::task<store::shared_bytes> encode(net::worker& on, http::coding how, std::string_view body) {
+    const std::unique_ptr<coding::encoder> by = coding::make_encoder(how, body.size());
     if (!by) co_return nullptr;
     std::string out;
-    for (std::string_view rest = *body;;) {
+    for (std::string_view rest = body;;) {
         const bool last = rest.size() <= slice;
-        if (!by->write(rest.substr(0, slice), last ? then::end : then::more, out) || out.size() >= body->size()) {
+        if (!by->write(rest.substr(0, slice), last ? then::end : then::more, out) || out.size() >= body.size()) {
             co_return nullptr;
         }
         if (last) break;
         rest.remove_prefix(slice);
         co_await let_others_work(on);
     }
-    out.shrink_to_fit();
-    co_return share(std::move(out));
+    co_return store::share(out);
 }
 
 net::task<coded_object> with_coding(worker_state& state, store::store& kept, const std::string& key,
@@ -69,9 +69,9 @@ net::task<coded_object> with_coding(worker_state& state, store::store& kept, con
     if (const store::object_ptr made = made_meanwhile(kept, key, *object, how, state.on().now())) {
         out.object = store::with_bytes_of(object, *made);
     } else {
-        const shared_bytes body = object->body;
-        const shared_bytes coded = co_await encode(state.on(), how, body);
-        out.encoded = body->size();
+        const store::shared_bytes body = object->body;
+        const store::shared_bytes coded = co_await encode(state.on(), how, *body);
+        out.encoded = body.size();
         out.object = store::with_form(*object, how, coded);
         kept.keep_forms(key, *out.object, state.on().now());
     }

@@ -13,7 +13,7 @@ namespace etagere::exchange {
 
 /// The whole body in that coding; null where it does not get smaller. A large one is worked on in slices, between which
 /// the worker turns to whoever waits.
-net::task<shared_bytes> encode(net::worker& on, http::coding how, shared_bytes body);
+net::task<store::shared_bytes> encode(net::worker& on, http::coding how, std::string_view body);
 
 struct coded_object {
     store::object_ptr

@@ -272,7 +272,7 @@ net::task<void> delivery::complete() {
         co_await send_whole();
         co_return;
     }
-    if (storing_) co_await publish(share(std::move(bytes_)));
+    if (storing_) co_await publish(take_bytes());
     if (!muted_) {
         result<void> sent{};
         http::fields trailers;
@@ -289,7 +289,13 @@ net::task<void> delivery::complete() {
     }
 }
 
-net::task<store::object_ptr> delivery::publish(shared_bytes body) {
+store::shared_bytes delivery::take_bytes() {
+    store::shared_bytes taken = store::share(bytes_);
+    bytes_ = std::string();  // a slow client does not keep them twice
+    return taken;
+}
+
+net::task<store::object_ptr> delivery::publish(store::shared_bytes body) {
     storing_ = false;
     const answer_to_keep answer{about_.request,          &came_, std::move(body), own_etag_,
                                 judged_.always_validate, asked_, received_,       of_.asked_under_};
@@ -330,8 +336,8 @@ net::task<result<void>> delivery::send(std::string_view piece) {
     return stream_ ? stream_->send(piece) : of_.t_.send(piece);
 }
 
-net::task<shared_bytes> delivery::coded(store::object_ptr object, shared_bytes body) {
-    shared_bytes made;
+net::task<store::shared_bytes> delivery::coded(store::object_ptr object, std::string_view body) {
+    store::shared_bytes made;
     if (object) {
         const coded_object kept = co_await with_coding(of_.state_, of_.kept(), of_.key(), object, coding_);
         of_.record_.encoded_bytes = kept.encoded;
@@ -339,15 +345,15 @@ net::task<shared_bytes> delivery::coded(store::object_ptr object, shared_bytes b
         if (form != nullptr) made = form->body;
     } else {
         made = co_await encode(of_.state_.on(), coding_, body);
-        of_.record_.encoded_bytes = body->size();
+        of_.record_.encoded_bytes = body.size();
     }
-    if (!made) co_return body;
+    if (!made) co_return made;
     cache::describe_coding(head_.header, coding_);
     head_.declared_length = -1;
     tell_etag(head_.header.get(field_id::etag));
     of_.record_.coding = coding_;
-    of_.record_.uncoded_bytes = body->size();
-    of_.record_.coded_bytes = made->size();
+    of_.record_.uncoded_bytes = body.size();
+    of_.record_.coded_bytes = made.size();
     co_return made;
 }
 
@@ -358,19 +364,25 @@ net::task<void> delivery::send_whole() {
         tell_etag(own_etag_);
     }
     const cache::precondition met = condition();
-    shared_bytes body = share(std::move(bytes_));
     store::object_ptr object;
-    if (storing_) object = co_await publish(body);  // first: others wait for it, and need not wait for this client
-    if (body->size() < of_.rules().compress_above) coding_ = http::coding::identity;
+    store::shared_bytes kept;
+    if (storing_) {
+        kept = take_bytes();
+        object = co_await publish(kept);  // first: others wait for it, and need not wait for this client
+    }
+    std::string_view body = kept ? *kept : std::string_view(bytes_);
+    if (body.size() < of_.rules().compress_above) coding_ = http::coding::identity;
     add_cache_status();
     if (met != cache::precondition::proceed) {
         co_await send_condition_answer(met);
         co_return;
     }
-    if (coding_ != http::coding::identity) body = co_await coded(object, body);
-    if (head_.body.how != http::framing::kind::none) head_.body = http::framing::of_length(body->size());
+    store::shared_bytes form;
+    if (coding_ != http::coding::identity) form = co_await coded(object, body);
+    if (form) body = *form;
+    if (head_.body.how != http::framing::kind::none) head_.body = http::framing::of_length(body.size());
     std::string assembled;
-    const std::string_view content = cut(head_, wanted(body->size()), *body, assembled, of_.state_.new_request_id());
+    const std::string_view content = cut(head_, wanted(body.size()), body, assembled, of_.state_.new_request_id());
     of_.record_.status = head_.status;
     result<void> sent = co_await of_.t_.send_head(head_);
     if (sent) sent = co_await of_.t_.send(content);

@@ -47,10 +47,13 @@ private:
     void give_up_storing(reason why);
     void choose_coding();
     /// What this client gets of a body that is here whole, with `head_` saying so; `object` where it was stored.
-    net::task<shared_bytes> coded(store::object_ptr object, shared_bytes body);
+    /// Null: as it is.
+    net::task<store::shared_bytes> coded(store::object_ptr object, std::string_view body);
     void start_coding();
     net::task<result<void>> send(std::string_view piece);
-    net::task<store::object_ptr> publish(shared_bytes body);
+    /// `bytes_`, to be kept; it is empty then.
+    store::shared_bytes take_bytes();
+    net::task<store::object_ptr> publish(store::shared_bytes body);
     /// What the client's Range makes of this answer, were its body so long.
     cache::range_answer wanted(std::uint64_t length) const noexcept;
     net::task<result<void>> send_content(std::string_view piece);

@@ -45,7 +45,7 @@ store::object_ptr keep(worker_state& state, const runtime& runtime, const routin
     }
     cache::stored_response stored = cache::make_stored(*answer.request, *answer.head, route.policy, answer.asked.wall,
                                                        answer.received, crypto::sha256_hex);
-    stored.body_size = answer.body->size();
+    stored.body_size = answer.body.size();
     stored.always_validate = answer.always_validate;
     if (!answer.own_etag.empty()) {
         stored.header.set(http::field_id::etag, answer.own_etag);
@@ -86,9 +86,9 @@ store::object_ptr keep_part(worker_state& state, const runtime& runtime, const r
     }
     cache::stored_response stored = cache::make_part(*answer.request, *answer.head, judged, route.policy,
                                                      answer.asked.wall, answer.received, crypto::sha256_hex);
-    stored.body_size = answer.body->size();
+    stored.body_size = answer.body.size();
     stored.known = answer.known;
-    shared_bytes body = answer.body;
+    store::shared_bytes body = answer.body;
     store::store& into = *runtime.stores[route.store];
     const auto purge_of = [&](const store::object& o) {
         return into.purges().judge(o, *answer.request, route.name, route.policy, state.scratch).how;
@@ -104,7 +104,7 @@ store::object_ptr keep_part(worker_state& state, const runtime& runtime, const r
             cache::combined both = cache::combine(there, *held->body, stored, *body);
             stored = std::move(both.response);
             stored.known = cache::older(there.known, answer.known);
-            body = share(std::move(both.body));
+            body = store::share(both.body);
         }
     }
     cache::collect_tags(stored, *answer.request, route.policy);
@@ -166,10 +166,15 @@ std::string assemble(const cache::stored_response& r, std::string_view body, con
     return cache::multipart_body(wanted, std::span(octets).first(wanted.ranges.size()), content_type, boundary);
 }
 
+/// `a.body` is of these bytes.
+void note_file(net::immediate_answer& a, const store::shared_bytes& bytes) noexcept {
+    a.file = {.descriptor = bytes.file(), .at = static_cast<std::uint64_t>(a.body.data() - (*bytes).data())};
+}
+
 void fill_with_range(net::immediate_answer& a, const store::object_ptr& object, const cache::range_answer& wanted,
                      std::string_view boundary) {
     using enum cache::range_answer::kind;
-    const std::string_view body = object->body ? std::string_view(*object->body) : std::string_view{};
+    const std::string_view body = object->body ? *object->body : std::string_view{};
     if (wanted.what == unsatisfiable) {
         a.status = 416;
         http::h1::write_response_start(a.dynamic, 416, http::status_phrase(416), {});
@@ -186,6 +191,7 @@ void fill_with_range(net::immediate_answer& a, const store::object_ptr& object, 
         http::append_content_range(a.dynamic, wanted.ranges[0], wanted.length);
         a.dynamic += "\r\n";
         a.body = cache::octets(object->response, body, wanted.ranges[0]);
+        if (object->body) note_file(a, object->body);
     } else {
         write_partial_start(a.dynamic, *object, cache::multipart_type(boundary));
         const std::string_view type = object->response.header.get(http::field_id::content_type);
@@ -253,14 +259,18 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
             a.status = r.status;
             if (const store::coded_form* const form = object->form(a.coding); form != nullptr && form->body) {
                 a.start = form->wire_full;
-                a.how = http::framing::of_length(form->body->size());
+                a.how = http::framing::of_length(form->body.size());
                 a.body = *form->body;
+                note_file(a, form->body);
                 break;
             }
             a.coding = http::coding::identity;
             a.start = object->wire_full();
             a.how = http::framing::of_length(r.body_size);
-            if (object->body) a.body = *object->body;
+            if (object->body) {
+                a.body = *object->body;
+                note_file(a, object->body);
+            }
             break;
         case cache::precondition::not_modified:
             a.status = 304;

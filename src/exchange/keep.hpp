@@ -19,7 +19,7 @@ std::string etag_for(std::string_view body, const http::fields& header, const ca
 struct answer_to_keep {
     const http::request_head* request = nullptr;  // as the client sent it: its fields select the variant
     const http::response_head* head = nullptr;
-    shared_bytes body;
+    store::shared_bytes body;
     std::string own_etag;  // "" where the origin sent one, or none is wanted
     bool always_validate = false;
     moment asked{};

@@ -74,9 +74,9 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
     if (verdict != cache::validation::changed || !judged.store) co_return observer::refresh::failed;
     result<std::string> body = co_await read_whole(**call, rules.max_object);
     if (!body) co_return observer::refresh::failed;
-    const shared_bytes bytes = share(std::move(*body));
+    const store::shared_bytes bytes = store::share(*body);
     std::string own_etag;
-    if (cache::wants_own_etag(job.request, (*call)->head(), rules) && bytes->size() <= rules.etag_max_body) {
+    if (cache::wants_own_etag(job.request, (*call)->head(), rules) && bytes.size() <= rules.etag_max_body) {
         own_etag = etag_for(*bytes, (*call)->head().header, rules);
     }
     const store::object_ptr object =

@@ -11,15 +11,17 @@
 #include <array>
 #include <cerrno>
 #include <initializer_list>
+#include <span>
 #include <string_view>
+#include <sys/types.h>
 
 namespace etagere::net {
 
-/// What one write takes: up to three pieces, none of them empty.
+/// What one write takes: up to three pieces, none of them empty. The last may lie in a file.
 class gather {
 public:
     gather() = default;
-    gather(std::initializer_list<std::string_view> pieces) noexcept {
+    gather(std::initializer_list<std::string_view> pieces, file_place last = {}) noexcept : file_(last) {
         for (const std::string_view piece : pieces) {
             if (!piece.empty()) pieces_[count_++] = piece;
         }
@@ -39,14 +41,18 @@ public:
         while (gone < count_ && n >= pieces_[gone].size()) n -= pieces_[gone++].size();
         std::copy(pieces_.data() + gone, pieces_.data() + count_, pieces_.data());
         count_ -= gone;
-        if (count_ > 0) pieces_[0].remove_prefix(n);
+        if (count_ == 0) return;
+        pieces_[0].remove_prefix(n);
+        if (count_ == 1) file_.at += n;
     }
+    file_place file_of_last() const noexcept { return file_; }
 
     static constexpr std::size_t most = 3;
 
 private:
     std::array<std::string_view, most> pieces_;
     std::size_t count_ = 0;
+    file_place file_;
 };
 
 /// What a system call said just now.
@@ -112,7 +118,10 @@ private:
 
     gather immediate_buffers(immediate_answer& a);
     task<result<void>> write(gather buffers, std::size_t skip);
+    /// As much as the client takes now; 0 where that is nothing.
     std::size_t write_now(const gather& buffers, error_code& ec);
+    std::size_t send_now(std::span<const std::string_view> pieces, int flags, error_code& ec);
+    std::size_t sent_now(ssize_t sent, error_code& ec) noexcept;
     void count_out(std::size_t n) noexcept { bytes_out_ += n; }
 
     worker& on_;

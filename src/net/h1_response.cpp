@@ -2,6 +2,7 @@
 
 #include "h1_connection_impl.hpp"
 
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -18,6 +19,7 @@ void immediate_answer::clear() {
     dynamic.clear();
     how = {};
     declared_length = -1;
+    file = {};
     pin.reset();
     close = false;
     route = {};
@@ -41,31 +43,47 @@ gather h1_connection::immediate_buffers(immediate_answer& a) {
         a.body = {};
     }
     http::h1::write_head_end(a.dynamic, how, declared, work_->head.protocol, will_keep_alive() && !a.close);
-    return {a.start, a.dynamic, a.body};
+    return {{a.start, a.dynamic, a.body}, a.body.empty() ? file_place{} : a.file};
 }
 
 std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
-    constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    const file_place file = buffers.file_of_last();
+    if (file.descriptor < 0) return send_now({buffers.begin(), buffers.end()}, MSG_NOSIGNAL | MSG_DONTWAIT, ec);
+    // What stands before the file waits in the kernel for its first page (MSG_MORE): one packet has both.
+    std::size_t before = 0;
+    if (buffers.count() > 1) {
+        const std::span<const std::string_view> head(buffers.begin(), buffers.end() - 1);
+        before = send_now(head, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE, ec);
+        if (ec || before < buffers.octets() - (buffers.end() - 1)->size()) return before;
+    }
+    auto at = static_cast<off_t>(file.at);
+    const ssize_t sent = ::sendfile(socket_.native_handle(), file.descriptor, &at, (buffers.end() - 1)->size());
+    return before + sent_now(sent, ec);
+}
+
+std::size_t h1_connection::send_now(std::span<const std::string_view> pieces, int flags, error_code& ec) {
     const int fd = socket_.native_handle();
     const std::span<char> room = on_.scratch();
-    ssize_t sent = 0;
-    if (buffers.count() == 1) {
-        sent = ::send(fd, buffers.begin()->data(), buffers.begin()->size(), flags);
-    } else if (buffers.octets() <= room.size()) {
+    std::size_t octets = 0;
+    for (const std::string_view piece : pieces) octets += piece.size();
+    if (pieces.size() == 1) return sent_now(::send(fd, pieces[0].data(), octets, flags), ec);
+    if (octets <= room.size()) {
         // The kernel takes one piece faster than a list of them: for small answers a copy is the cheaper way.
         writer to(room.data(), room.size());
-        for (const std::string_view piece : buffers) to.append(piece);
-        sent = ::send(fd, room.data(), static_cast<std::size_t>(to.at() - room.data()), flags);
-    } else {
-        std::array<iovec, gather::most> pieces{};
-        msghdr all{};
-        all.msg_iov = pieces.data();
-        for (const std::string_view piece : buffers) {
-            // iovec is what readv() fills, too; sendmsg() only reads.
-            pieces[all.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};  // NOLINT(*-const-cast)
-        }
-        sent = ::sendmsg(fd, &all, flags);
+        for (const std::string_view piece : pieces) to.append(piece);
+        return sent_now(::send(fd, room.data(), octets, flags), ec);
     }
+    std::array<iovec, gather::most> list{};
+    msghdr all{};
+    all.msg_iov = list.data();
+    for (const std::string_view piece : pieces) {
+        // iovec is what readv() fills, too; sendmsg() only reads.
+        list[all.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};  // NOLINT(*-const-cast)
+    }
+    return sent_now(::sendmsg(fd, &all, flags), ec);
+}
+
+std::size_t h1_connection::sent_now(ssize_t sent, error_code& ec) noexcept {
     if (sent < 0) {
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) ec = last_error();
         return 0;

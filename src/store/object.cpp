@@ -67,7 +67,7 @@ object_ptr make_object(cache::stored_response response, shared_bytes body, wall_
     auto made = std::make_shared<object>();
     made->response = std::move(response);
     made->response.selecting.shrink_to_fit();
-    if (body) made->response.body_size = body->size();  // the head of a chunked answer did not know
+    if (body) made->response.body_size = body.size();  // the head of a chunked answer did not know
     made->body = std::move(body);
     made->keep_until = keep_until;
     made->entity = std::move(entity);

@@ -1,19 +1,11 @@
-// Immutable bytes that several readers share: a body in the memory store is sent to many clients without a copy.
+// Digests that name bytes.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 namespace etagere {
-
-/// Owns the bytes of one complete representation. Thread-safe to read; never written after it was shared.
-using shared_bytes = std::shared_ptr<const std::string>;
-
-inline shared_bytes share(std::string bytes) {
-    return std::make_shared<const std::string>(std::move(bytes));
-}
 
 /// xxh3-128 in canonical big-endian order: names entity bytes. Not for secrets: whoever can choose bytes can collide
 /// it, so a reader compares length and checksum as well.

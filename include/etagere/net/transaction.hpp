@@ -26,6 +26,12 @@ struct peer_info {
     bool trusted = false;  // may set X-Forwarded-* (settings: trusted_proxies)
 };
 
+/// Where bytes lie in a file as well: the kernel sends its pages without a copy.
+struct file_place {
+    int descriptor = -1;  // no file
+    std::uint64_t at = 0;
+};
+
 /// An answer that needs nothing but bytes at hand: a memory hit, a 304, a canned error. Views must live until `pin` is
 /// released; `dynamic` is scratch that the connection owns and reuses.
 struct immediate_answer {
@@ -35,6 +41,7 @@ struct immediate_answer {
     http::framing how;
     std::int64_t declared_length = -1;  // Content-Length where no body follows
     std::string_view body;
+    file_place file;                  // of `body`
     std::shared_ptr<const void> pin;  // keeps start and body alive until they are written
     bool close = false;               // end the connection after it
 

@@ -2,11 +2,11 @@
 // tests. A store may forget anything at any time; it never gives back anything else than what was put under that key.
 #pragma once
 
-#include "etagere/base/bytes.hpp"
 #include "etagere/base/result.hpp"
 #include "etagere/base/time.hpp"
 #include "etagere/cache/stored_response.hpp"
 #include "etagere/http/coding.hpp"
+#include "etagere/store/shared_bytes.hpp"
 #include "etagere/store/stats.hpp"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ struct variant_set {
     std::vector<object_ptr> variants;
 
     bool has_a_body() const noexcept {
-        return std::ranges::any_of(variants, [](const object_ptr& o) { return o->body != nullptr; });
+        return std::ranges::any_of(variants, [](const object_ptr& o) { return static_cast<bool>(o->body); });
     }
 };
 using variant_set_ptr = std::shared_ptr<const variant_set>;

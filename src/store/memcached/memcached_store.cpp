@@ -147,7 +147,7 @@ shared_bytes memcached_store::guessed_body(const both& guess, const record::vari
     const auto layout = record::parse_entity_name(v.entity, v.response.body_size);
     if (!layout) return nullptr;
     const auto bytes = record::decode_piece(guess.piece.value->view(), *layout, 0, seal_);
-    return bytes ? share(std::string(*bytes)) : nullptr;
+    return bytes ? share(*bytes) : nullptr;
 }
 
 result<found> memcached_store::read_meta(std::string_view key, const reply& got, moment now, const both* guess) {
@@ -258,7 +258,7 @@ void memcached_store::finish(gathering& g) {
     }
     if (g.layout.count == 1 && g.layout.size <= entity_guesses::largest) guesses_.learn(g.key, g.head->entity);
     auto whole = std::make_shared<object>(*g.head);
-    whole->body = share(std::move(body));
+    whole->body = share(body);
     answer(object_ptr(std::move(whole)));
 }
 
@@ -284,7 +284,7 @@ void memcached_store::put_then(std::string_view key, object_ptr o, std::uint32_t
              .guard = &epoch_of(key),
              .guarded_at = epoch_of(key).load(std::memory_order_acquire),
              .after = std::move(after)};
-    if (c.object->body->size() > options_.max_object) {
+    if (c.object->body.size() > options_.max_object) {
         counted_.add(operation::put, outcome::too_large);
         auto selects = std::make_shared<object>();  // without the body, which would fill the queue
         selects->response.selecting = c.object->response.selecting;

@@ -47,7 +47,7 @@ operation operation_of(change::kind k) noexcept {
 }
 
 std::uint64_t bytes_of(const change& c) noexcept {
-    return c.key.size() + sizeof(object) + (c.object->body ? c.object->body->size() : 0);
+    return c.key.size() + sizeof(object) + (c.object->body ? c.object->body.size() : 0);
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ outcome publisher::carry_out(const change& c) {
 }
 
 outcome publisher::put(const change& c) {
-    const std::string& body = *c.object->body;
+    const std::string_view body = *c.object->body;
     const record::entity_layout layout =
         record::lay_out(crypto::sha256(body), body.size(), options_.chunk - record_overhead);
     // The entity first: a meta record that can be read speaks of bytes that are all there.
@@ -161,7 +161,7 @@ outcome publisher::write_piece(const change& c, const record::entity_layout& lay
     add->key = r->key;
     add->expiry = r->expiry;
     add->value = record::encode_piece(
-        layout, index, std::string_view(*c.object->body).substr(layout.offset(index), layout.length(index)), seal_);
+        layout, index, (*c.object->body).substr(layout.offset(index), layout.length(index)), seal_);
     const reply added = ask(add);
     // "There already": another process was faster with the same bytes.
     return added.status == reply_status::miss ? outcome::ok : outcome_of(added.status);

@@ -6,10 +6,6 @@ namespace {
 // make_shared: two counters and a virtual table pointer before the object.
 constexpr std::size_t shared_header = 16;
 
-std::size_t body_cost(const std::string& body) noexcept {
-    return block_cost(shared_header + sizeof(std::string)) + heap_cost(body);
-}
-
 std::size_t cost(const object& o) noexcept {
     std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) +
                         heap_cost(o.coded_etag);
@@ -22,9 +18,9 @@ std::size_t cost(const object& o) noexcept {
     total += block_cost(o.forms.capacity() * sizeof(coded_form));
     for (const coded_form& f : o.forms) {
         total += heap_cost(f.wire_full);
-        if (f.body) total += body_cost(*f.body);
+        if (f.body) total += f.body.memory();
     }
-    if (o.body) total += body_cost(*o.body);
+    if (o.body) total += o.body.memory();
     return total;
 }
 

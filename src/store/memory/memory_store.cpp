@@ -37,7 +37,7 @@ memory_store::place memory_store::find_place(std::string_view key) {
 }
 
 bool memory_store::fits(const object& o) const noexcept {
-    return !o.body || o.body->size() <= options_.max_object;
+    return !o.body || o.body.size() <= options_.max_object;
 }
 
 steady_time memory_store::trusted_until(moment now) const noexcept {

@@ -64,7 +64,7 @@ store::object_ptr make(std::size_t body_size) {
     for (const auto& [name, value] : header) (void)r.header.add(name, value);
     r.selecting.push_back({"accept", "application/json"});
     r.index();
-    return store::make_object(std::move(r), share(std::string(body_size, 'x')), now.wall + 1h);
+    return store::make_object(std::move(r), store::share(std::string(body_size, 'x')), now.wall + 1h);
 }
 
 std::string key_of(std::uint64_t i) {

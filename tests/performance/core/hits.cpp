@@ -101,7 +101,7 @@ void hit_coded(benchmark::State& state, std::string_view more, int expected) {
     stage s;
     const std::string request = head("GET", "/coded/p", browser_fields, more);
     const auto kept = s.keep(head("GET", "/coded/p", browser_fields), json_fields, std::string(1024, 'x'));
-    const auto with = store::with_form(*kept, http::coding::gzip, share(std::string(100, 'z')));
+    const auto with = store::with_form(*kept, http::coding::gzip, store::share(std::string(100, 'z')));
     s.store().keep_forms(s.key_of(request), *with, s.worker().now());
     ask_again_and_again(state, s, request, expected);
 }

@@ -87,7 +87,7 @@ store::object_ptr stage::keep(const std::string& request, std::string_view field
     exchange::answer_to_keep what;
     what.request = &head;
     what.head = &answer;
-    what.body = share(std::move(body));
+    what.body = store::share(body);
     what.asked = now;
     what.received = now.wall;
     what.known = store().purges().mark();

@@ -35,7 +35,7 @@ std::string key_of(std::uint64_t i) {
 void find(benchmark::State& state) {
     const auto count = static_cast<std::uint64_t>(state.range(0));
     const auto store = store::make_memory_store({.size = std::uint64_t{1} << 31U, .max_object = 1U << 20U});
-    const auto body = share(std::string(100, 'x'));
+    const auto body = store::share(std::string(100, 'x'));
     std::vector<std::string> keys;
     for (std::uint64_t i = 0; i < count; ++i) {
         keys.push_back(key_of(i));
@@ -53,7 +53,7 @@ BENCHMARK(find)->Arg(1)->Arg(1'000)->Arg(100'000);
 
 void put(benchmark::State& state) {
     const auto store = store::make_memory_store({.size = std::uint64_t{16} << 20U, .max_object = 1U << 20U});
-    const auto body = share(std::string(1024, 'x'));
+    const auto body = store::share(std::string(1024, 'x'));
     std::uint64_t i = 0;
     measure(state, may_allocate::yes,
             [&] { store->put(key_of(++i), store::make_object(response(), body, now.wall + 1h), 1, now); });

@@ -26,10 +26,5 @@ TEST(Digest, HexKeepsTheHighHalfFirstAndLeadingZeros) {
     EXPECT_EQ(to_hex({.high = 1, .low = 0xABCDEF}), "00000000000000010000000000abcdef");
 }
 
-TEST(SharedBytes, AreTheBytesGiven) {
-    const shared_bytes bytes = share("hello");
-    EXPECT_EQ(*bytes, "hello");
-}
-
 }  // namespace
 }  // namespace etagere

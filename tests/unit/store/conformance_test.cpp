@@ -34,7 +34,7 @@ protected:
         if (!f.set) return out;
         for (const object_ptr& o : f.set->variants) {
             const result<object_ptr> whole = testing::with_body(*store_, key, o);
-            if (whole) out.push_back(*(*whole)->body);
+            if (whole) out.emplace_back(*(*whole)->body);
         }
         return out;
     }

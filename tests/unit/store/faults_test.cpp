@@ -54,7 +54,7 @@ protected:
         const auto f = loaded(*store_, key);
         if (!f || !f->set) return "";
         const auto whole = testing::with_body(*store_, key, f->set->variants.front());
-        return whole ? *(*whole)->body : "";
+        return std::string(whole ? *(*whole)->body : std::string_view{});
     }
     void put_and_wait(const std::string& key, const std::string& bytes) {
         ASSERT_TRUE(eventually([&] {

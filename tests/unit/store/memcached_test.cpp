@@ -55,7 +55,7 @@ protected:
         const object_ptr o = head(s, key);
         if (!o) return "";
         const auto whole = testing::with_body(s, key, o);
-        return whole ? *(*whole)->body : "";
+        return std::string(whole ? *(*whole)->body : std::string_view{});
     }
     void put_and_wait(const std::string& key, recipe r) {
         r.when = now();
