@@ -7,8 +7,9 @@ namespace etagere::net {
 
 namespace {
 
-/// More are kept by nobody: after a burst the memory goes back.
-constexpr std::size_t most_spare = 32;
+/// Requests that wait for something hold theirs, so there are as many as wait at once. Beyond this nobody keeps them:
+/// after a burst the memory goes back.
+constexpr std::size_t most_spare = 256;
 /// One that an unusual request has made larger than this in any part goes too.
 constexpr std::size_t usual_size = read_buffer::initial;
 
@@ -19,16 +20,23 @@ bool is_usual(const workspace& w) noexcept {
 
 }  // namespace
 
+void read_buffer::grow(std::size_t to) {
+    auto larger = std::make_unique_for_overwrite<char[]>(to);
+    if (end_ > 0) std::memcpy(larger.get(), bytes_.get(), end_);
+    bytes_ = std::move(larger);
+    capacity_ = to;
+}
+
 asio::mutable_buffer read_buffer::space(std::size_t most) {
     if (begin_ == end_) begin_ = end_ = 0;
-    if (bytes_.empty()) bytes_.resize(std::min(initial, most));
-    if (end_ == bytes_.size() && begin_ > 0) {
-        std::memmove(bytes_.data(), bytes_.data() + begin_, end_ - begin_);
+    if (!bytes_) grow(std::min(initial, most));
+    if (end_ == capacity_ && begin_ > 0) {
+        std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     }
-    if (end_ == bytes_.size() && bytes_.size() < most) bytes_.resize(std::min(bytes_.size() * 2, most));
-    return {bytes_.data() + end_, bytes_.size() - end_};
+    if (end_ == capacity_ && capacity_ < most) grow(std::min(capacity_ * 2, most));
+    return {bytes_.get() + end_, capacity_ - end_};
 }
 
 void workspace::clear() noexcept {

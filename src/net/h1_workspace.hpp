@@ -17,17 +17,20 @@ class read_buffer {
 public:
     static constexpr std::size_t initial = std::size_t{16} * 1024;
 
-    std::string_view data() const noexcept { return {bytes_.data() + begin_, end_ - begin_}; }
+    std::string_view data() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
     bool empty() const noexcept { return begin_ == end_; }
     void consume(std::size_t n) noexcept { begin_ += n; }
     /// Free space behind the data; moves the data to the front, and grows up to `most` bytes, where there is none.
     asio::mutable_buffer space(std::size_t most);
     void filled(std::size_t n) noexcept { end_ += n; }
     void clear() noexcept { begin_ = end_ = 0; }
-    std::size_t capacity() const noexcept { return bytes_.size(); }
+    std::size_t capacity() const noexcept { return capacity_; }
 
 private:
-    std::vector<char> bytes_;
+    void grow(std::size_t to);
+
+    std::unique_ptr<char[]> bytes_;  // not filled with anything first: pages that no request reaches are never touched
+    std::size_t capacity_ = 0;
     std::size_t begin_ = 0, end_ = 0;
 };
 
