@@ -45,11 +45,10 @@ template <std::size_t Size> std::array<unsigned char, Size> digest(std::string_v
 
 template <std::size_t Size> std::string hex(const std::array<unsigned char, Size>& bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    out.reserve(2 * Size);
-    for (const unsigned char b : bytes) {
-        out += digits[b >> 4U];
-        out += digits[b & 0xFU];
+    std::string out(2 * Size, '\0');
+    for (std::size_t i = 0; i < Size; ++i) {
+        out[2 * i] = digits[bytes[i] >> 4U];
+        out[2 * i + 1] = digits[bytes[i] & 0xFU];
     }
     return out;
 }

@@ -27,23 +27,29 @@ own_business answered_here(const http::request_head& request, const routing::rou
     return route == nullptr ? own_business::no_route : own_business::none;
 }
 
-exchange::exchange(worker_state& state, role as, net::transaction& t)
+wish wish_of(const http::request_head& request) noexcept {
+    const bool conditional =
+        request.header.has(http::field_id::if_none_match) || request.header.has(http::field_id::if_modified_since);
+    return request.verb == http::method::get && !conditional ? wish::bodies : wish::heads;
+}
+
+exchange::exchange(worker_state& state, role as, net::transaction& t, prior_look known)
     : state_(state),
       role_(as),
-      looked_at_(std::exchange(state.looked_at, {})),
+      known_(std::move(known)),
       t_(t),
       request_(t.request()),
-      runtime_(state.current()) {
-    if (looked_at_.request != &t) looked_at_ = {};
-}
+      runtime_(std::move(known_.in)) {}
 
 net::task<void> exchange::run() {
     const std::string_view believed = believed_request_id(request_, t_.peer(), role_);
     request_id_ = believed.empty() ? state_.new_request_id() : std::string(believed);
     record_.request_id = request_id_;
 
-    if (looked_at_.request != nullptr) {  // try_now() found that it is cacheable
-        take_route(*looked_at_.route);
+    if (known_.route != nullptr) {  // try_now() found that it is cacheable
+        take_route(*known_.route);
+        // Whoever has waited since has to make the key again: others have used its place.
+        if (known_.all_levels) cache::make_key(state_.key, route_->name, request_, rules(), crypto::sha256_hex);
         exact_key_ = state_.key;
         co_await cached();
         co_return;
@@ -111,12 +117,14 @@ net::task<void> exchange::cached() {
 net::task<void> exchange::look_up() {
     const steady_time begun = now_.steady;
     const search_rule rule = known_rule(*runtime_->searches, *route_, request_);
-    if (!look_here(exact_key_, nullptr) && rule) {
+    const bool all_levels = known_.all_levels;
+    const bool exact = all_levels || known_.found.set ? take_known() : look_here(exact_key_, nullptr);
+    if (!exact && rule) {
         make_search_key(search_key_, *route_, request_, *rule);
         look_here(search_key_, rule);
     }
     // Memory answers for itself when it can; a miss, or a body that is not here, asks the next level.
-    const bool settled = chosen_ && (decision_.what == cache::reuse_action::serve || !kept().has_remote());
+    const bool settled = all_levels || (chosen_ && decision_.what == cache::reuse_action::serve);
     if (!settled && kept().has_remote()) {
         co_await look_further(key(), rule_);
         if (!chosen_ && rule_) {
@@ -142,11 +150,7 @@ bool exchange::look_here(const std::string& key, search_rule rule) {
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
-    // Most conditional requests are answered without a body.
-    const bool conditional =
-        request_.header.has(http::field_id::if_none_match) || request_.header.has(http::field_id::if_modified_since);
-    const bool body = request_.verb == http::method::get && !conditional;
-    auto [loaded] = co_await state_.reads().heads.ask(kept(), key, body ? wish::bodies : wish::heads);
+    auto [loaded] = co_await state_.reads().heads.ask(kept(), key, wish_of(request_));
     now_ = state_.on().now();
     store_failed_ = store_failed_ || !loaded;
     if (!loaded || !loaded->set) co_return;
@@ -158,6 +162,16 @@ void exchange::stand_for(const std::string& key, search_rule rule) {
     key_ = &key;
     rule_ = std::move(rule);
     if (rule_) search_flight_ = search_flight(key, *rule_);
+}
+
+bool exchange::take_known() {
+    if (std::exchange(known_.all_levels, false)) now_ = state_.on().now();
+    store_failed_ = known_.failed;
+    record_.store_us = known_.waited_us;
+    stand_for(exact_key_, nullptr);
+    take(std::exchange(known_.found, {}));
+    decide();
+    return found_.set != nullptr;
 }
 
 void exchange::take(store::found found) {

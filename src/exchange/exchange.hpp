@@ -14,9 +14,22 @@
 
 namespace etagere::exchange {
 
+/// What is known of a request before an exchange begins for it: by try_now(), or because it was loaded since.
+struct prior_look {
+    std::shared_ptr<const runtime> in;      // what the request started with, whatever is loaded meanwhile
+    const routing::route* route = nullptr;  // null: nothing is known. Else it is cacheable
+    store::found found;                     // under its exact key
+    bool all_levels = false;                // were asked; else memory alone was
+    bool failed = false;                    // the level behind memory did not answer
+    std::uint64_t waited_us = 0;            // for that level
+};
+
+/// What a look-up is to bring along: most conditional requests are answered without a body.
+wish wish_of(const http::request_head& request) noexcept;
+
 class exchange {
 public:
-    exchange(worker_state& state, role as, net::transaction& t);
+    exchange(worker_state& state, role as, net::transaction& t, prior_look known);
 
     net::task<void> run();
     /// The record of what happened; views into this object and the transaction.
@@ -36,6 +49,8 @@ private:
     /// `key` is a member.
     void stand_for(const std::string& key, search_rule rule);
     void take(store::found found);
+    /// What was found under the exact key before this began. False: nothing.
+    bool take_known();
     void decide();
     /// Those who are equivalent by one rule fly together, apart from those who know of no rule.
     const std::string& flight_key() const noexcept { return rule_ ? search_flight_ : key(); }
@@ -92,10 +107,10 @@ private:
 
     worker_state& state_;
     role role_;
-    worker_state::handed_on looked_at_;  // by try_now(), for this request
+    prior_look known_;  // `found` until the first look-up
     net::transaction& t_;
     http::request_head& request_;
-    std::shared_ptr<const runtime> runtime_;  // what this request started with, whatever is loaded meanwhile
+    std::shared_ptr<const runtime> runtime_;  // prior_look::in
     const routing::route* route_ = nullptr;
     std::string request_id_;
     std::string exact_key_;                  // of the target as it came

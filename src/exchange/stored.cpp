@@ -29,7 +29,7 @@ net::task<bool> exchange::serve(store::object_ptr object, reason why, seconds ag
     record_.has_ttl = true;
     record_.entity_bytes = object->response.body_size;
     record_.not_modified = planned.condition == cache::precondition::not_modified;
-    net::immediate_answer a;
+    net::immediate_answer& a = t_.blank_answer();
     std::string cache_status;
     if (route_->cache_status) observe::append_cache_status(cache_status, record_);
     const bool several = planned.range.what == cache::range_answer::kind::several;

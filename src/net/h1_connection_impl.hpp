@@ -82,6 +82,10 @@ public:
     body_source& body() noexcept override { return *this; }
     task<result<void>> send_interim(const http::response_head& head) override;
     task<result<void>> answer(immediate_answer& a) override;
+    immediate_answer& blank_answer() noexcept override {
+        work_->answer.clear();
+        return work_->answer;
+    }
     task<result<void>> send_head(const http::response_head& head) override;
     task<result<void>> send(std::string_view content) override;
     task<result<void>> flush() override;

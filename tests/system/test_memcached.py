@@ -70,6 +70,30 @@ class Keeping(MemcachedTest):
         got = self.get(path)
         self.assertEqual((got.body, self.origin.asked(path)[-1]), (b"body", "conditional"))
 
+    def loads(self):
+        counted = lambda op: sum(self.etagere.metric("etagere_store_operations_total", op=op, result=result)
+                                 for result in ("ok", "miss"))
+        return counted("load"), counted("load_body")
+
+    def test_what_a_request_has_loaded_it_does_not_load_again(self):
+        fresh, stale, absent = self.path(), self.path(), self.path()
+        self.store(fresh, response(200, {**FRESH, "ETag": '"v1"'}, b"body"))
+        kept = {"Cache-Control": "no-cache"}
+        self.origin.on(stale, validating('"v1"', b"body", kept, kept))
+        self.origin.on(absent, response(200, {"Cache-Control": "no-store"}, b"body"))
+        self.get(stale)
+        wait_until(lambda: self.get(stale).why == "revalidated", "the answer to be kept")
+        self.get(fresh)
+        for path, ask, why, bodies in ((fresh, {}, "hit_fresh", 1), (fresh, {"If-None-Match": '"v1"'}, "hit_not_modified", 0),
+                                       (stale, {}, "revalidated", 1), (absent, {}, "nostore_no_store", 0)):
+            with self.subTest(why=why):
+                before = self.loads()
+                got = self.get(path, ask)
+                self.assertEqual(got.why, why)
+                if got.status == 200:
+                    self.assertEqual(got.body, b"body")
+                self.assertEqual(self.loads(), (before[0] + 1, before[1] + bodies))
+
     def test_two_share_one_memcached(self):
         path = self.path()
         self.store(path, response(200, FRESH, b"shared"))

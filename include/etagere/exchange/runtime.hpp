@@ -63,11 +63,13 @@ public:
     /// Closes idle upstream connections; for shutdown.
     void drain() noexcept;
 
-    /// What try_now() found out of a request that it hands on: its route, and its key in `key`. For the exchange that
+    /// What try_now() found out of a cacheable request that it hands on. Its key is in `key`. For handle(), which
     /// begins at once, and takes it away.
     struct handed_on {
         const net::transaction* request = nullptr;
         const routing::route* route = nullptr;
+        store::found found;     // what memory has under that key
+        bool may_load = false;  // nothing; another level may have it, and no other key comes into question
     };
     handed_on looked_at;
 

@@ -74,6 +74,8 @@ public:
     // Answering: interim responses, then exactly one of answer() or send_head(), then send()… and finish(), or abort().
     virtual task<result<void>> send_interim(const http::response_head& head) = 0;
     virtual task<result<void>> answer(immediate_answer& a) = 0;
+    /// An empty one for answer(), of the connection's own: its scratch keeps its capacity.
+    virtual immediate_answer& blank_answer() noexcept = 0;
     /// `head.body` says how the body is known; the codec maps it to the client's version and method. Written with the
     /// first content, or by flush() or finish().
     virtual task<result<void>> send_head(const http::response_head& head) = 0;

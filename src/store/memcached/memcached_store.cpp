@@ -112,10 +112,10 @@ void memcached_store::load(std::string_view key, moment now, found_handler done)
 }
 
 void memcached_store::load_whole(std::string_view key, moment now, found_handler done) {
-    std::string entity = guesses_.find(key);
-    if (entity.empty()) return load(key, now, std::move(done));
+    const std::optional<record::digest> guess = guesses_.find(key);
+    if (!guess) return load(key, now, std::move(done));
     const auto b = std::make_shared<both>();
-    b->entity = std::move(entity);
+    b->entity = record::entity_name({.sha256 = *guess});
     b->finish = [this, key = std::string(key), now, start = clock::now(),
                  done = std::move(done)](const both* got) mutable {
         result<found> out = read_meta(key, got->meta, now, got);
@@ -256,7 +256,7 @@ void memcached_store::finish(gathering& g) {
         lose(g);
         return answer(fail(errc::store_miss));
     }
-    if (g.layout.count == 1 && g.layout.size <= entity_guesses::largest) guesses_.learn(g.key, g.head->entity);
+    if (g.layout.count == 1 && g.layout.size <= entity_guesses::largest) guesses_.learn(g.key, g.layout.sha256);
     auto whole = std::make_shared<object>(*g.head);
     whole->body = share(body);
     answer(object_ptr(std::move(whole)));

@@ -41,11 +41,10 @@ entity_layout lay_out(const digest& sha256, std::uint64_t size, std::uint64_t la
 }
 
 std::string entity_name(const entity_layout& layout) {
-    std::string out;
-    out.reserve(2 * layout.sha256.size() + 12);
-    for (const unsigned char b : layout.sha256) {
-        out += digits[b >> 4U];
-        out += digits[b & 0xFU];
+    std::string out(2 * layout.sha256.size(), '\0');
+    for (std::size_t i = 0; i < layout.sha256.size(); ++i) {
+        out[2 * i] = digits[layout.sha256[i] >> 4U];
+        out[2 * i + 1] = digits[layout.sha256[i] & 0xFU];
     }
     if (layout.count > 1) out.append(1, '.').append(std::to_string(layout.piece));
     return out;

@@ -59,6 +59,7 @@ public:
         closed = a.close;
         co_return result<void>{};
     }
+    net::immediate_answer& blank_answer() noexcept override { return blank; }
     net::task<result<void>> send_head(const http::response_head&) override { co_return unexpected(); }
     net::task<result<void>> send(std::string_view) override { co_return unexpected(); }
     net::task<result<void>> flush() override { co_return unexpected(); }
@@ -79,6 +80,7 @@ public:
     bool may_read = false;
     int answered_status = 0;
     std::string answered;
+    net::immediate_answer blank;
     bool closed = false;
 
 private:

@@ -2,6 +2,7 @@
 #include "etagere/store/store.hpp"
 
 #include "../../../src/store/memcached/breaker.hpp"
+#include "../../../src/store/memcached/entity_guesses.hpp"
 #include "../../../src/store/memcached/lifetime.hpp"
 #include "../../../src/store/variants.hpp"
 
@@ -129,6 +130,44 @@ TEST(JoiningVariants, AnEarlierAnswerDoesNotReplaceALaterOne) {
     EXPECT_FALSE(join(all, variant(2, "a", seconds(940)), 3, response_of));
     EXPECT_TRUE(join(all, variant(3, "a", seconds(939)), 3, response_of)) << "a clock that was set back";
     EXPECT_THAT(tags(all), ::testing::ElementsAre(3));
+}
+
+TEST(EntityGuesses, OfTenThousandKeysNearlyAllAreKept) {
+    entity_guesses guesses;
+    const auto digest_of = [](int i) {
+        record::digest d{};
+        d[0] = static_cast<unsigned char>(i);
+        d[1] = static_cast<unsigned char>(i >> 8);
+        return d;
+    };
+    const auto key_of = [](int i) { return "k" + std::to_string(i); };
+    constexpr int keys = 10'000;
+    for (int i = 0; i < keys; ++i) guesses.learn(key_of(i), digest_of(i));
+    int kept = 0;
+    for (int i = 0; i < keys; ++i) {
+        const auto found = guesses.find(key_of(i));
+        if (!found) continue;
+        EXPECT_EQ(*found, digest_of(i)) << i;
+        ++kept;
+    }
+    EXPECT_GE(kept, keys * 99 / 100);
+
+    guesses.learn(key_of(7), digest_of(8));
+    EXPECT_EQ(guesses.find(key_of(7)), digest_of(8));
+    guesses.forget(key_of(7));
+    EXPECT_EQ(guesses.find(key_of(7)), std::nullopt);
+    EXPECT_EQ(guesses.find(key_of(8)), digest_of(8));
+    EXPECT_EQ(guesses.find("never"), std::nullopt);
+}
+
+TEST(EntityGuesses, StayBounded) {
+    entity_guesses guesses;
+    constexpr int keys = 300'000;
+    for (int i = 0; i < keys; ++i) guesses.learn("k" + std::to_string(i), {});
+    int kept = 0;
+    for (int i = 0; i < keys; ++i) kept += guesses.find("k" + std::to_string(i)) ? 1 : 0;
+    EXPECT_LE(kept, 65'536);
+    EXPECT_GE(kept, 60'000);
 }
 
 TEST(Names, AreTheLabelsOfTheMetrics) {
