@@ -97,6 +97,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
     std::size_t in_slice = 0;
     const bool timed = options_->write_timeout.count() > 0;
     bool armed = false;
+    if (skip == 0) co_await on_.end_of_turn();
     while (!buffers.empty()) {
         if (phase_ == phase::aborted) co_return fail(errc::client_closed);
         error_code ec;

@@ -46,8 +46,7 @@ call_impl::~call_impl() {
 net::task<result<void>> call_impl::start(const call_request& request) {
     const options& o = pool_->settings();
     may_pause_ = request.may_pause;
-    steady_time begun = now();
-    if (o.total_timeout.count() > 0) latest_ = begun + o.total_timeout;
+    if (o.total_timeout.count() > 0) latest_ = now() + o.total_timeout;
 
     // Before a connection is taken: a client that is slow to begin must not keep others from it.
     std::string_view first;
@@ -56,8 +55,9 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         const auto piece = co_await request.body->read();
         if (!piece) co_return std::unexpected(piece.error());
         first = *piece;
-        begun = now();
     }
+    co_await pool_->on().end_of_turn();  // before a connection is taken: it is looked at just before it is used
+    steady_time begun = now();
     const auto here = pool_->locate_now(begun);
     if (here) {
         to_ = *here;

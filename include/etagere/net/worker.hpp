@@ -6,6 +6,7 @@
 #include "etagere/net/asio.hpp"
 #include "etagere/net/clock.hpp"
 #include "etagere/net/deadline.hpp"
+#include "etagere/net/turn.hpp"
 
 #include <array>
 #include <span>
@@ -20,6 +21,8 @@ public:
     asio::io_context& io() noexcept { return io_; }
     io_executor executor() noexcept { return io_.get_executor(); }
     deadline_wheel& deadlines() noexcept { return deadlines_; }
+    /// To be awaited before a send.
+    auto end_of_turn() noexcept { return turn_.end(executor()); }
     /// Room for what is put together and used before anything else runs on this worker.
     std::span<char> scratch() noexcept { return scratch_; }
     /// The one way to the time on the data path; the steady one alone where a deadline is all that is wanted.
@@ -29,6 +32,7 @@ public:
 private:
     unsigned number_;
     std::array<char, 4096> scratch_{};
+    turn turn_;  // outlives the handlers of io_
     // Other threads post to it and use none of its sockets: their operations need no locks.
     asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     deadline_wheel deadlines_{io_};

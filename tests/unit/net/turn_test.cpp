@@ -1,0 +1,62 @@
+// The end of a turn: behind everything that was ready, in the order of coming, and gone with its io_context.
+#include "etagere/net/worker.hpp"
+
+#include <memory>
+#include <string>
+
+#include <boost/asio/post.hpp>
+#include <gtest/gtest.h>
+
+namespace etagere::net {
+namespace {
+
+TEST(Turn, GoesOnBehindWhatWasReadyInTheOrderOfComing) {
+    worker on(0);
+    std::string said;
+    const auto waits = [&](char name) -> task<void> {
+        co_await on.end_of_turn();
+        said += name;
+    };
+    asio::post(on.executor(), [&] {
+        spawn(on.executor(), waits('a'));
+        spawn(on.executor(), waits('b'));
+        said += '1';
+    });
+    asio::post(on.executor(), [&] { said += '2'; });
+    on.io().run();
+    EXPECT_EQ(said, "12ab");
+}
+
+TEST(Turn, WhoWaitsAgainIsOfTheNextTurn) {
+    worker on(0);
+    std::string said;
+    const auto waits = [&](char name) -> task<void> {
+        co_await on.end_of_turn();
+        said += name;
+        co_await on.end_of_turn();
+        said += name;
+    };
+    spawn(on.executor(), waits('a'));
+    spawn(on.executor(), waits('b'));
+    on.io().run();
+    EXPECT_EQ(said, "abab");
+}
+
+TEST(Turn, TakesAlongWhoWaitsWhenItsWorkerGoes) {
+    const auto held = std::make_shared<int>(0);
+    {
+        worker on(0);
+        const auto waits = [&](std::shared_ptr<int> holds) -> task<void> {
+            co_await on.end_of_turn();
+            ++*holds;
+        };
+        spawn(on.executor(), waits(held));
+        spawn(on.executor(), waits(held));
+        EXPECT_EQ(held.use_count(), 3);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(*held, 0);
+}
+
+}  // namespace
+}  // namespace etagere::net
