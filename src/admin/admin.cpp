@@ -81,7 +81,7 @@ void fill(net::immediate_answer& a, const net::transaction& t, const http::reque
     header.append(field_id::content_type, r.content_type);
     header.append(field_id::cache_control, "no-store");
     if (!r.more.first.empty()) std::ignore = header.add(r.more.first, r.more.second);
-    const auto bytes = std::make_shared<wire>();
+    auto bytes = std::make_unique<wire>();
     http::h1::write_response_start(bytes->start, r.status, http::status_phrase(r.status), header);
     bytes->content = std::move(r.content);
 
@@ -93,7 +93,7 @@ void fill(net::immediate_answer& a, const net::transaction& t, const http::reque
         a.how = http::framing::of_length(bytes->content.size());
         a.body = bytes->content;
     }
-    a.pin = bytes;
+    a.pin = pin(std::unique_ptr<const wire>(std::move(bytes)));
 }
 
 /// What a page was sent; 413 where it is too much.

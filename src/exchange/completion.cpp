@@ -73,12 +73,10 @@ net::task<store::object_ptr> exchange::stored_now() {
     store::found found = kept().peek(key(), state_.on().now());
     if (rule_) restrict_to(found, *rule_);
     store::object_ptr now = chosen_;
-    if (found.set) {
-        state_.candidates.clear();
-        for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
-        const int at = cache::select_variant(state_.candidates, request_, rules(), crypto::sha256_hex);
-        if (at >= 0) now = found.set->variants[static_cast<std::size_t>(at)];
-    }
+    state_.candidates.clear();
+    for (const store::object_ptr& o : found.set) state_.candidates.push_back(&o->response);
+    const int at = cache::select_variant(state_.candidates, request_, rules(), crypto::sha256_hex);
+    if (at >= 0) now = found.set[static_cast<std::size_t>(at)];
     if (!now || now->body || !now->response.is_partial()) co_return now;
     auto [loaded] = co_await state_.reads().bodies.ask(kept(), key(), now);
     if (!loaded) co_return nullptr;

@@ -29,11 +29,9 @@ std::string flight_key(const store::shared_bytes& body, http::coding how) {
 store::object_ptr made_meanwhile(store::store& kept, const std::string& key, const store::object& object,
                                  http::coding how, moment now) {
     const store::found here = kept.peek(key, now);
-    if (!here.set) return nullptr;
-    const auto& all = here.set->variants;
     const auto at = std::ranges::find_if(
-        all, [&](const store::object_ptr& o) { return o->body == object.body && o->form(how) != nullptr; });
-    return at != all.end() ? *at : nullptr;
+        here.set, [&](const store::object_ptr& o) { return o->body == object.body && o->form(how) != nullptr; });
+    return at != here.set.end() ? *at : nullptr;
 }
 
 }  // namespace

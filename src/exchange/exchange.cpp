@@ -145,7 +145,7 @@ bool exchange::look_here(const std::string& key, search_rule rule) {
     stand_for(key, std::move(rule));
     take(kept().peek(key, now_));
     decide();
-    return found_.set != nullptr;
+    return !found_.set.empty();
 }
 
 net::task<void> exchange::look_further(const std::string& key, search_rule rule) {
@@ -171,7 +171,7 @@ bool exchange::take_known() {
     stand_for(exact_key_, nullptr);
     take(std::exchange(known_.found, {}));
     decide();
-    return found_.set != nullptr;
+    return !found_.set.empty();
 }
 
 void exchange::take(store::found found) {
@@ -183,14 +183,12 @@ void exchange::decide() {
     chosen_.reset();
     purge_ = {};
     state_.candidates.clear();
-    if (found_.set) {
-        for (const store::object_ptr& o : found_.set->variants) state_.candidates.push_back(&o->response);
-    }
+    for (const store::object_ptr& o : found_.set) state_.candidates.push_back(&o->response);
     const wall_time now = now_.wall;
     const cache::choice made = cache::choose(state_.candidates, request_, rules(), now, crypto::sha256_hex);
     decision_ = made.decision;
     if (made.at >= 0) {
-        chosen_ = found_.set->variants[static_cast<std::size_t>(made.at)];
+        chosen_ = found_.set[static_cast<std::size_t>(made.at)];
         purge_ = purge_of(*chosen_);
     }
     if (purge_.how != cache::purged::no) {
@@ -208,11 +206,10 @@ void exchange::decide() {
 
 /// A variant that was not selected may still be offered to the origin, or be what a 304 names: not one that was purged.
 void exchange::forget_purged() {
-    if (!found_.set) return;
     const auto gone = [&](const store::object_ptr& o) { return purge_of(*o).how == cache::purged::hard; };
-    if (std::ranges::none_of(found_.set->variants, gone)) return;
-    auto left = std::make_shared<store::variant_set>(*found_.set);
-    std::erase_if(left->variants, gone);
+    if (std::ranges::none_of(found_.set, gone)) return;
+    std::vector<store::object_ptr> left = found_.set.to_vector();
+    std::erase_if(left, gone);
     found_.set = std::move(left);
 }
 

@@ -76,8 +76,7 @@ void tell_key(account& a) {
 
 std::vector<const cache::stored_response*> variants_of(const store::found& found) {
     std::vector<const cache::stored_response*> variants;
-    if (!found.set) return variants;
-    for (const store::object_ptr& o : found.set->variants) variants.push_back(&o->response);
+    for (const store::object_ptr& o : found.set) variants.push_back(&o->response);
     return variants;
 }
 
@@ -219,7 +218,7 @@ net::task<void> explain(account& a, std::shared_ptr<const runtime> running, cons
     std::vector<cache::purge_state> purges;
     if (a.found.set) {
         std::string scratch;
-        for (const store::object_ptr& o : a.found.set->variants) {
+        for (const store::object_ptr& o : a.found.set) {
             purges.push_back(from.purges().judge(*o, a.request, a.route->name, a.route->policy, scratch));
         }
     }

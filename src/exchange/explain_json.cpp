@@ -136,8 +136,8 @@ void add_stored(json_writer& json, const account& a) {
     json.end_list();
     json.begin_list("variants");
     if (a.found.set) {
-        for (std::size_t i = 0; i < a.found.set->variants.size(); ++i) {
-            add_variant(json, a, *a.found.set->variants[i], a.what && a.what->at == static_cast<int>(i));
+        for (std::size_t i = 0; i < a.found.set.size(); ++i) {
+            add_variant(json, a, *a.found.set[i], a.what && a.what->at == static_cast<int>(i));
         }
     }
     json.end_list();

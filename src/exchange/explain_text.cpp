@@ -112,12 +112,12 @@ void add_stored(page& to, const account& a) {
         if (!a.store_failed) to.line("stored", "nothing");
         return;
     }
-    const std::size_t count = a.found.set->variants.size();
+    const std::size_t count = a.found.set.size();
     to.line("stored", "in " + std::string(store::name(a.found.from)) + ", " + std::to_string(count) +
                           (count == 1 ? " variant" : " variants"));
     for (std::size_t i = 0; i < count; ++i) {
         const bool selected = a.what && a.what->at == static_cast<int>(i);
-        to.line("", variant_text(a, *a.found.set->variants[i], selected));
+        to.line("", variant_text(a, *a.found.set[i], selected));
     }
 }
 
@@ -190,7 +190,7 @@ std::string as_text(const account& a, detail what, bool colour) {
     if (a.what && what != detail::entry) add_decision(to, a, *a.what);
     if (a.given) add_given(to, a, *a.given);
     if (a.what && a.what->at >= 0 && what == detail::all) {
-        const store::object& o = *a.found.set->variants[static_cast<std::size_t>(a.what->at)];
+        const store::object& o = *a.found.set[static_cast<std::size_t>(a.what->at)];
         add_phases(to, cache::phases_of(o.response, a.request, a.route->policy, a.now));
     }
     if (const std::string_view remedy = info(told_reason(a)).remedy; !remedy.empty()) to.line("change", remedy);

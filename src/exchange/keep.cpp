@@ -195,10 +195,10 @@ void fill_with_range(net::immediate_answer& a, const store::object_ptr& object, 
     } else {
         write_partial_start(a.dynamic, *object, cache::multipart_type(boundary));
         const std::string_view type = object->response.header.get(http::field_id::content_type);
-        auto made = std::make_shared<const assembled>(
+        auto made = std::make_unique<const assembled>(
             assembled{object, assemble(object->response, body, wanted, type, boundary)});
         a.body = made->bytes;
-        a.pin = std::move(made);
+        a.pin = pin(std::move(made));
     }
     a.how = http::framing::of_length(a.body.size());
 }
@@ -294,7 +294,7 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
         }
         to += "\r\n";
     });
-    if (!a.pin) a.pin = std::move(object);
+    if (!a.pin) a.pin = pin(std::move(object));
 }
 
 void note_form(observe::record& r, const store::object& object, const net::immediate_answer& a) noexcept {

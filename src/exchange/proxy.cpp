@@ -86,10 +86,10 @@ bool proxy::answer_from(const store::found& found, const runtime& in, const rout
                         const http::request_head& request, wall_time now, net::immediate_answer& a) {
     const cache::policy& rules = route.policy;
     state_.candidates.clear();
-    for (const store::object_ptr& o : found.set->variants) state_.candidates.push_back(&o->response);
+    for (const store::object_ptr& o : found.set) state_.candidates.push_back(&o->response);
     const cache::choice made = cache::choose(state_.candidates, request, rules, now, crypto::sha256_hex);
     if (made.decision.what != cache::reuse_action::serve) return false;
-    const store::object_ptr& chosen = found.set->variants[static_cast<std::size_t>(made.at)];
+    const store::object_ptr& chosen = found.set[static_cast<std::size_t>(made.at)];
     const cache::purge_state purge =
         in.stores[route.store]->purges().judge(*chosen, request, route.name, rules, state_.scratch);
     if (purge.how != cache::purged::no) return false;

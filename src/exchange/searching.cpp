@@ -23,10 +23,10 @@ std::string search_flight(const std::string& key, const cache::search_variance& 
 
 void restrict_to(store::found& found, const cache::search_variance& rule) {
     const auto carries = [&rule](const store::object_ptr& o) { return cache::carries(o->response.header, rule); };
-    if (!found.set || std::ranges::all_of(found.set->variants, carries)) return;
-    auto rest = std::make_shared<store::variant_set>();
-    std::ranges::copy_if(found.set->variants, std::back_inserter(rest->variants), carries);
-    found.set = rest->variants.empty() ? nullptr : std::move(rest);
+    if (!found.set || std::ranges::all_of(found.set, carries)) return;
+    std::vector<store::object_ptr> rest;
+    std::ranges::copy_if(found.set, std::back_inserter(rest), carries);
+    found.set = std::move(rest);
 }
 
 std::string key_to_keep(search_rules& known, const routing::route& route, const http::request_head& request,

@@ -9,8 +9,7 @@ namespace etagere::exchange {
 
 std::vector<const cache::stored_response*> exchange::variants() const {
     std::vector<const cache::stored_response*> all;
-    if (!found_.set) return all;
-    for (const store::object_ptr& o : found_.set->variants) all.push_back(&o->response);
+    for (const store::object_ptr& o : found_.set) all.push_back(&o->response);
     return all;
 }
 
@@ -35,7 +34,7 @@ cache::offer_verdict exchange::judge(const cache::tag_offer& offer, const http::
 /// RFC 9111 §4.3.3: the origin selects, for this request, what another request had brought. From now on it is this
 /// one's too.
 net::task<bool> exchange::serve_variant(std::size_t at, std::unique_ptr<upstream::call>& call, moment asked) {
-    store::object_ptr object = found_.set->variants[at];
+    store::object_ptr object = found_.set[at];
     if (object->response.is_partial()) {  // it may not hold what this request wants
         call.reset();
         in_full_ = true;

@@ -5,6 +5,8 @@
 #include "etagere/http/h1/serializer.hpp"
 #include "etagere/store/store.hpp"
 
+#include "memory/cost.hpp"
+
 #include <tuple>
 
 namespace etagere::store {
@@ -64,7 +66,7 @@ http::fields complete_header(const cache::stored_response& of, http::fields head
 }
 
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity) {
-    auto made = std::make_shared<object>();
+    boost::intrusive_ptr<object> made(new object);
     made->response = std::move(response);
     made->response.selecting.shrink_to_fit();
     if (body) made->response.body_size = body.size();  // the head of a chunked answer did not know
@@ -98,7 +100,7 @@ object_ptr with_bytes_of(object_ptr head, const object& whole) {
     const bool body = !head->body && whole.body;
     const bool entity = head->entity.empty() && !whole.entity.empty();
     if (!body && !entity && whole.forms.empty()) return head;
-    auto made = std::make_shared<object>(*head);
+    boost::intrusive_ptr<object> made(new object(*head));
     if (body) made->body = whole.body;
     if (entity) made->entity = whole.entity;
     take_forms(*made, whole);
@@ -106,10 +108,15 @@ object_ptr with_bytes_of(object_ptr head, const object& whole) {
 }
 
 object_ptr with_form(const object& of, http::coding how, shared_bytes coded) {
-    auto made = std::make_shared<object>(of);
+    boost::intrusive_ptr<object> made(new object(of));
     std::erase_if(made->forms, [how](const coded_form& f) { return f.how == how; });
     made->forms.push_back(make_form(made->response, how, std::move(coded)));
     return made;
+}
+
+std::size_t variant_set::memory() const noexcept {
+    if (!several_) return 0;
+    return block_cost(sizeof(list)) + block_cost(several_->all.capacity() * sizeof(object_ptr));
 }
 
 std::string_view name(level l) noexcept {

@@ -15,14 +15,13 @@ bool is_same_answer(const object& local, const object& remote) noexcept {
 }
 
 // What memcached says, with the bytes that are here already.
-std::vector<object_ptr> merge(const variant_set& remote, const variant_set* local) {
-    std::vector<object_ptr> out = remote.variants;
-    if (local == nullptr) return out;
+std::vector<object_ptr> merge(const variant_set& remote, const variant_set& local) {
+    std::vector<object_ptr> out = remote.to_vector();
     for (object_ptr& o : out) {
-        const auto at = std::ranges::find_if(local->variants, [&](const object_ptr& l) {
+        const auto at = std::ranges::find_if(local, [&](const object_ptr& l) {
             return l->body && l->response.selecting == o->response.selecting && same_bytes(*l, *o);
         });
-        if (at == local->variants.end()) continue;
+        if (at == local.end()) continue;
         // Freshened by another process: its head over our bytes, where the names prove that they are the same.
         if (is_same_answer(**at, *o)) {
             o = *at;
@@ -42,7 +41,7 @@ void tiered_store::load_at(std::string_view key, moment now, bool whole, found_h
     memory_store::seen here = memory_.look(key, now);
     if (here.trusted) return done(found{.set = std::move(here.set), .from = level::memory});
     // Bodies that are here already need not come again.
-    const bool bring = whole && !(here.set && here.set->has_a_body());
+    const bool bring = whole && !here.set.has_a_body();
     auto settled = [this, key = std::string(key), here = std::move(here), now, done = std::move(done)](
                        result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); };
     if (bring) return remote_.load_whole(key, now, std::move(settled));
@@ -63,9 +62,7 @@ result<found> tiered_store::combine(result<found> remote, const memory_store::se
         return found{.set = here.set, .from = level::memory};
     }
     if (!remote->set) return remote;
-    auto merged = std::make_shared<variant_set>();
-    merged->variants = merge(*remote->set, here.set.get());
-    return found{.set = std::move(merged), .from = level::memcached};
+    return found{.set = merge(remote->set, here.set), .from = level::memcached};
 }
 
 result<found> tiered_store::settle(std::string_view key, result<found> remote, const memory_store::seen& here,
@@ -74,7 +71,7 @@ result<found> tiered_store::settle(std::string_view key, result<found> remote, c
     // Evicted there, or erased by another process: nobody can tell, so it is gone here too. A memcached that could not
     // be asked says nothing.
     if (both && both->from != level::memory) {
-        memory_.adopt(key, both->set ? both->set->variants : std::vector<object_ptr>{}, here.changes, now);
+        memory_.adopt(key, both->set.to_vector(), here.changes, now);
     }
     return both;
 }
@@ -82,12 +79,12 @@ result<found> tiered_store::settle(std::string_view key, result<found> remote, c
 void tiered_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
     if (head->body) return done(std::move(head));
     // Another request may have brought it meanwhile.
-    if (const variant_set_ptr here = memory_.look(key, now).set) {
-        const auto at = std::ranges::find_if(here->variants, [&](const object_ptr& o) {
+    if (const variant_set here = memory_.look(key, now).set) {
+        const auto at = std::ranges::find_if(here, [&](const object_ptr& o) {
             return o->body && o->response.selecting == head->response.selecting && !o->entity.empty() &&
                    o->entity == head->entity;
         });
-        if (at != here->variants.end()) return done(with_bytes_of(head, **at));
+        if (at != here.end()) return done(with_bytes_of(head, **at));
     }
     remote_.load_body(key, head, now,
                       [this, key = std::string(key), head, now, done = std::move(done)](result<object_ptr> r) mutable {

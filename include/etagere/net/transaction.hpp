@@ -2,6 +2,7 @@
 // ways to answer. The same interface for HTTP/1 and later codecs, for the proxy and for the admin listener.
 #pragma once
 
+#include "etagere/base/pin.hpp"
 #include "etagere/base/reason.hpp"
 #include "etagere/base/result.hpp"
 #include "etagere/http/coding.hpp"
@@ -41,9 +42,9 @@ struct immediate_answer {
     http::framing how;
     std::int64_t declared_length = -1;  // Content-Length where no body follows
     std::string_view body;
-    file_place file;                  // of `body`
-    std::shared_ptr<const void> pin;  // keeps start and body alive until they are written
-    bool close = false;               // end the connection after it
+    file_place file;     // of `body`
+    etagere::pin pin;    // keeps start and body alive until they are written
+    bool close = false;  // end the connection after it
 
     // What the handler notes for wrote_now(); the connection does not look at it.
     std::string_view route;             // name

@@ -20,8 +20,8 @@ thread_local std::jmp_buf* way_back = nullptr;  // of a lane inside libmemcached
 // as an END that came twice, ends the process (storage.cc). That is no invariant of ours. So within a call of the
 // library a failed assertion ends the call; everywhere else it aborts, as glibc's does, which this replaces.
 // The name is what assert() calls.
-extern "C" [[noreturn]] void __assert_fail(const char* what, const char* file, unsigned line,
-                                           const char* function) noexcept {
+extern "C" __attribute__((noreturn)) void __assert_fail(const char* what, const char* file, unsigned line,
+                                                        const char* function) noexcept {
     if (way_back != nullptr) std::longjmp(*way_back, 1);  // over frames of libmemcached; see adr/0015
     (void)std::fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, what);
     std::abort();

@@ -119,7 +119,7 @@ void memcached_store::load_whole(std::string_view key, moment now, found_handler
     b->finish = [this, key = std::string(key), now, start = clock::now(),
                  done = std::move(done)](const both* got) mutable {
         result<found> out = read_meta(key, got->meta, now, got);
-        if (out && out->set && out->set->has_a_body()) {
+        if (out && out->set.has_a_body()) {
             counted_.add(operation::load_body, outcome::ok, clock::now() - start);
         } else {
             guesses_.forget(key);
@@ -158,13 +158,13 @@ result<found> memcached_store::read_meta(std::string_view key, const reply& got,
         counters::increment(variants.error() == errc::store_miss ? counted_.other_version : counted_.corrupt);
         return found{};
     }
-    auto set = std::make_shared<variant_set>();
+    std::vector<object_ptr> set;
     for (record::variant& v : *variants) {
         if (now.wall > v.keep_until) continue;
         shared_bytes body = guess != nullptr ? guessed_body(*guess, v) : nullptr;
-        set->variants.push_back(make_object(std::move(v.response), std::move(body), v.keep_until, std::move(v.entity)));
+        set.push_back(make_object(std::move(v.response), std::move(body), v.keep_until, std::move(v.entity)));
     }
-    if (set->variants.empty()) return found{};
+    if (set.empty()) return found{};
     return found{.set = std::move(set), .from = level::memcached};
 }
 
@@ -257,7 +257,7 @@ void memcached_store::finish(gathering& g) {
         return answer(fail(errc::store_miss));
     }
     if (g.layout.count == 1 && g.layout.size <= entity_guesses::largest) guesses_.learn(g.key, g.layout.sha256);
-    auto whole = std::make_shared<object>(*g.head);
+    boost::intrusive_ptr<object> whole(new object(*g.head));
     whole->body = share(body);
     answer(object_ptr(std::move(whole)));
 }
@@ -286,7 +286,7 @@ void memcached_store::put_then(std::string_view key, object_ptr o, std::uint32_t
              .after = std::move(after)};
     if (c.object->body.size() > options_.max_object) {
         counted_.add(operation::put, outcome::too_large);
-        auto selects = std::make_shared<object>();  // without the body, which would fill the queue
+        boost::intrusive_ptr<object> selects(new object);  // without the body, which would fill the queue
         selects->response.selecting = c.object->response.selecting;
         c.object = std::move(selects);
         c.what = change::kind::drop;

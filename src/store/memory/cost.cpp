@@ -3,12 +3,9 @@
 namespace etagere::store {
 namespace {
 
-// make_shared: two counters and a virtual table pointer before the object.
-constexpr std::size_t shared_header = 16;
-
 std::size_t cost(const object& o) noexcept {
-    std::size_t total = block_cost(shared_header + sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) +
-                        heap_cost(o.coded_etag);
+    std::size_t total =
+        block_cost(sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) + heap_cost(o.coded_etag);
     // The header's two blocks: the wire head, in which its octets are, and slots.
     total += block_cost(o.response.header.memory()) + block_cost(1);
     total += block_cost(o.response.tags.capacity() * sizeof(cache::group_id));
@@ -27,9 +24,8 @@ std::size_t cost(const object& o) noexcept {
 }  // namespace
 
 std::size_t cost(const variant_set& set) noexcept {
-    std::size_t total =
-        block_cost(shared_header + sizeof(variant_set)) + block_cost(set.variants.capacity() * sizeof(object_ptr));
-    for (const object_ptr& o : set.variants) total += cost(*o);
+    std::size_t total = set.memory();
+    for (const object_ptr& o : set) total += cost(*o);
     return total;
 }
 

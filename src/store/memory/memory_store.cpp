@@ -48,7 +48,7 @@ shard::entry* memory_store::live_entry(place& at, moment now, shard::leavers& go
     shard::entry* e = at.in.entries.find(at.key);
     if (e == nullptr || now.wall <= e->first_expiry) return e;
     std::vector<object_ptr> left;
-    std::ranges::copy_if(e->set->variants, std::back_inserter(left),
+    std::ranges::copy_if(e->set, std::back_inserter(left),
                          [&](const object_ptr& o) { return now.wall <= o->keep_until; });
     at.in.entries.keep(at.key, std::move(left), e->trusted_until, gone);
     return at.in.entries.find(at.key);
@@ -82,10 +82,10 @@ void memory_store::inspect(std::string_view key, moment now, found_handler done)
 void memory_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
     // Heads without bodies come from another level only; whoever kept one over an eviction gets the body if it is back.
     object_ptr whole;
-    if (const auto here = look(key, now).set) {
+    if (const variant_set here = look(key, now).set) {
         const auto at =
-            std::ranges::find_if(here->variants, [&](const object_ptr& o) { return o->body && same_bytes(*o, *head); });
-        if (at != here->variants.end()) whole = *at;
+            std::ranges::find_if(here, [&](const object_ptr& o) { return o->body && same_bytes(*o, *head); });
+        if (at != here.end()) whole = *at;
     }
     if (whole) return done(std::move(whole));
     done(fail(errc::store_miss));
@@ -98,7 +98,7 @@ template <class Edit> bool memory_store::edit_variants(std::string_view key, mom
     shard::entry* const e = live_entry(at, now, gone);
     std::vector<object_ptr> variants;
     if (e != nullptr) {
-        variants = e->set->variants;
+        variants = e->set.to_vector();
         e->used = true;
     }
     if (!edit(variants)) return false;
@@ -114,7 +114,7 @@ template <class Predicate> void memory_store::drop_if(std::string_view key, mome
     const std::lock_guard lock(at.in.mutex);
     const shard::entry* const e = live_entry(at, now, gone);
     if (e == nullptr) return;
-    std::vector<object_ptr> variants = e->set->variants;
+    std::vector<object_ptr> variants = e->set.to_vector();
     if (std::erase_if(variants, [&](const object_ptr& o) { return predicate(*o); }) == 0) return;
     ++at.in.changes;
     at.in.entries.keep(at.key, std::move(variants), e->trusted_until, gone);
@@ -150,7 +150,7 @@ void memory_store::keep_forms(std::string_view key, const object& with, moment n
     const std::lock_guard lock(at.in.mutex);
     const shard::entry* const e = live_entry(at, now, gone);
     if (e == nullptr || !with.body) return;
-    std::vector<object_ptr> variants = e->set->variants;
+    std::vector<object_ptr> variants = e->set.to_vector();
     const auto old = std::ranges::find(variants, with.body, [](const object_ptr& o) { return o->body; });
     if (old == variants.end()) return;
     *old = with_bytes_of(*old, with);
@@ -182,7 +182,7 @@ memory_store::seen memory_store::look(std::string_view key, moment now) {
     shard::leavers gone;
     const std::lock_guard lock(at.in.mutex);
     const shard::entry* const e = live_entry(at, now, gone);
-    if (e == nullptr) return {.set = nullptr, .changes = at.in.changes};
+    if (e == nullptr) return {.set = {}, .changes = at.in.changes};
     return {.set = e->set, .changes = at.in.changes, .trusted = now.steady < e->trusted_until};
 }
 
@@ -202,12 +202,12 @@ void memory_store::attach(std::string_view key, const object& head, object_ptr w
     const std::lock_guard lock(at.in.mutex);
     const shard::entry* const e = live_entry(at, now, gone);
     if (e == nullptr) return;
-    std::vector<object_ptr> variants = e->set->variants;
+    std::vector<object_ptr> variants = e->set.to_vector();
     const auto old = find_variant(variants, head.response, response_of);
     // Freshened while its body was on the way: the bytes go under the newer head.
     if (old == variants.end() || (*old)->body || !same_bytes(**old, head)) return;
     if ((*old)->response.response_time != head.response.response_time) {
-        auto newer = std::make_shared<object>(**old);
+        boost::intrusive_ptr<object> newer(new object(**old));
         newer->body = whole->body;
         whole = std::move(newer);
     }

@@ -39,7 +39,7 @@ public:
 
     /// What is here, trusted or not, and the number of changes this key's shard has seen.
     struct seen {
-        variant_set_ptr set;
+        variant_set set;
         std::uint64_t changes = 0;
         bool trusted = false;
     };

@@ -96,9 +96,8 @@ bool shard::keep(const hashed_key& key, std::vector<object_ptr> variants, steady
         return true;
     }
     variants.shrink_to_fit();
-    auto set = std::make_shared<variant_set>();
-    set->variants = std::move(variants);
-    const std::size_t needed = entry_cost(key.text, *set);
+    variant_set set(std::move(variants));
+    const std::size_t needed = entry_cost(key.text, set);
     if (needed > budget_) {
         if (e != nullptr) remove(*e, gone);
         return false;
@@ -113,7 +112,7 @@ bool shard::keep(const hashed_key& key, std::vector<object_ptr> variants, steady
         e = &table_.add(key);
         link(*e);
     }
-    e->first_expiry = std::ranges::min(set->variants, {}, &object::keep_until)->keep_until;
+    e->first_expiry = std::ranges::min(set, {}, &object::keep_until)->keep_until;
     e->trusted_until = trusted_until;
     e->set = std::move(set);
     e->bytes = needed;

@@ -35,7 +35,7 @@ private:
 struct table_entry {
     table_entry* next = nullptr;  // of the same bucket
     std::uint64_t hash = 0;
-    variant_set_ptr set;
+    variant_set set;
     wall_time first_expiry{};     // of the variant that goes first
     steady_time trusted_until{};  // without another level behind: for ever
     table_entry* newer = nullptr;
@@ -77,7 +77,7 @@ class shard {
 public:
     using entry = table_entry;
     /// Sets that left, to be destroyed after the lock is released: freeing a body may take longer than a lock should.
-    using leavers = std::vector<variant_set_ptr>;
+    using leavers = std::vector<variant_set>;
 
     explicit shard(std::size_t budget) : budget_(budget) {}
 

@@ -87,7 +87,7 @@ TEST_F(StoreReads, EqualQuestionsOfOneTurnAreOne) {
     for (asker& c : clients) ask_for("key", c);
     turn();
     ASSERT_THAT(store_.questions(), ElementsAre("heads of key"));
-    const auto set = std::make_shared<store::variant_set>();
+    const store::variant_set set(std::vector{store::object_ptr(new store::object)});
     store_.asked[0].done(store::found{.set = set, .from = store::level::memcached});
     turn();
     for (const asker& c : clients) {

@@ -32,7 +32,7 @@ protected:
         std::vector<std::string> out;
         const found f = get(key);
         if (!f.set) return out;
-        for (const object_ptr& o : f.set->variants) {
+        for (const object_ptr& o : f.set) {
             const result<object_ptr> whole = testing::with_body(*store_, key, o);
             if (whole) out.emplace_back(*(*whole)->body);
         }
@@ -70,7 +70,7 @@ TEST_P(Store, GivesBackWhatWasPut) {
     const found f = get("key");
     ASSERT_TRUE(f.set);
     EXPECT_NE(f.from, level::none);
-    const object& o = *f.set->variants.front();
+    const object& o = *f.set.front();
     EXPECT_EQ(o.response.status, 200);
     EXPECT_EQ(o.response.etag, "\"1\"");
     EXPECT_EQ(o.response.body_size, 5U);
@@ -101,7 +101,7 @@ TEST_P(Store, AStatusOtherThan200Stays) {
     r.status = 404;
     store_->put("key", make_object(std::move(r), share("gone"), now().wall + seconds(60)), 32, now());
     expect_eventually("key", ElementsAre("gone"));
-    EXPECT_EQ(get("key").set->variants.front()->response.status, 404);
+    EXPECT_EQ(get("key").set.front()->response.status, 404);
 }
 
 TEST_P(Store, APutReplacesTheVariantWithEqualSelectors) {
@@ -151,7 +151,7 @@ TEST_P(Store, AnAnswerFromFarAheadIsReplaced) {
 TEST_P(Store, FresheningReplacesTheHeadOnly) {
     put("key", {.body = "hello", .etag = "\"1\""});
     expect_eventually("key", ElementsAre("hello"));
-    const result<object_ptr> old = testing::with_body(*store_, "key", get("key").set->variants.front());
+    const result<object_ptr> old = testing::with_body(*store_, "key", get("key").set.front());
     ASSERT_TRUE(old);
     cache::stored_response fresh = (*old)->response;
     ASSERT_TRUE(fresh.header.add("X-Fresh", "yes"));
@@ -160,10 +160,10 @@ TEST_P(Store, FresheningReplacesTheHeadOnly) {
     store_->freshen("key", make_object(std::move(fresh), (*old)->body, (*old)->keep_until + seconds(9)), now());
     EXPECT_TRUE(testing::eventually([&] {
         const found f = get("key");
-        return f.set && f.set->variants.front()->response.header.find("x-fresh") == "yes";
+        return f.set && f.set.front()->response.header.find("x-fresh") == "yes";
     }));
     expect_eventually("key", ElementsAre("hello"));
-    EXPECT_EQ(get("key").set->variants.front()->keep_until, (*old)->keep_until + seconds(9));
+    EXPECT_EQ(get("key").set.front()->keep_until, (*old)->keep_until + seconds(9));
 }
 
 // A 304 speaks of the bytes it was asked about; meanwhile another request may have stored others.
@@ -176,7 +176,7 @@ TEST_P(Store, FresheningDoesNotTouchOtherBytes) {
     store_->freshen("key", old, now());
     put("fence", {.body = "fence"});
     expect_eventually("fence", ElementsAre("fence"));
-    EXPECT_EQ(get("key").set->variants.front()->response.etag, "\"new\"");
+    EXPECT_EQ(get("key").set.front()->response.etag, "\"new\"");
     expect_eventually("key", ElementsAre("new bytes"));
 }
 
@@ -212,8 +212,8 @@ TEST_P(Store, NothingAnswersAfterItsTime) {
     const moment later{start.wall + seconds(60), start.steady};
     const found f = asked(*store_, "key", later);
     ASSERT_TRUE(f.set);
-    ASSERT_EQ(f.set->variants.size(), 1U);
-    EXPECT_EQ(f.set->variants.front()->response.selecting.front().value, "b");
+    ASSERT_EQ(f.set.size(), 1U);
+    EXPECT_EQ(f.set.front()->response.selecting.front().value, "b");
     EXPECT_FALSE(asked(*store_, "key", {start.wall + seconds(600), start.steady}).set);
 }
 
@@ -228,10 +228,10 @@ TEST_P(Store, HeadOnlyAnswersAreFresh) {  // bug-cases B101: a hit changes nothi
     put("key", {.body = "hello", .etag = "\"1\""});
     expect_eventually("key", ElementsAre("hello"));
     const found first = get("key");
-    const std::string head(first.set->variants.front()->wire_full());
+    const std::string head(first.set.front()->wire_full());
     for (int i = 0; i < 5; ++i) (void)bodies("key");
     const found last = get("key");
-    EXPECT_EQ(last.set->variants.front()->wire_full(), head);
+    EXPECT_EQ(last.set.front()->wire_full(), head);
     EXPECT_EQ(bodies("key"), std::vector<std::string>{"hello"});
 }
 

@@ -53,7 +53,7 @@ protected:
     std::string body(const std::string& key) {
         const auto f = loaded(*store_, key);
         if (!f || !f->set) return "";
-        const auto whole = testing::with_body(*store_, key, f->set->variants.front());
+        const auto whole = testing::with_body(*store_, key, f->set.front());
         return std::string(whole ? *(*whole)->body : std::string_view{});
     }
     void put_and_wait(const std::string& key, const std::string& bytes) {
@@ -366,7 +366,7 @@ protected:
 TEST_F(TierFaults, BypassAnswersNothingThatMemcachedCannotConfirm) {
     open_tiers(store_failure::bypass);
     put("key", "right");
-    EXPECT_EQ(*store_->peek("key", now()).set->variants.front()->body, "right");
+    EXPECT_EQ(*store_->peek("key", now()).set.front()->body, "right");
     proxy_.set({.what = kind::hang});
     EXPECT_TRUE(eventually(
         [&] { return store_->stats().servers.at(0).breaker == breaker_state::open || !loaded(*store_, "unknown"); }));
@@ -388,13 +388,13 @@ TEST_F(TierFaults, MemoryOnlyGoesOnWithWhatIsThere) {
     const auto f = loaded(*store_, "key", later());
     ASSERT_TRUE(f && f->set);
     EXPECT_EQ(f->from, level::memory);
-    EXPECT_EQ(*f->set->variants.front()->body, "right");
+    EXPECT_EQ(*f->set.front()->body, "right");
     EXPECT_TRUE(eventually([&] {
         (void)loaded(*store_, "unknown", later());
         return store_->stats().servers.at(0).breaker == breaker_state::open;
     }));
     put("key", "new");
-    EXPECT_EQ(*store_->peek("key", now()).set->variants.front()->body, "new");
+    EXPECT_EQ(*store_->peek("key", now()).set.front()->body, "new");
 }
 
 }  // namespace

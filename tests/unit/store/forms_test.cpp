@@ -32,7 +32,7 @@ object_ptr codable(std::string body, const std::string& etag = "\"a\"", const st
 
 object_ptr freshened(const object& o, const std::string& cache_control, moment when) {
     object_ptr head = codable("", o.response.etag, cache_control, when);
-    auto made = std::make_shared<object>(*head);
+    boost::intrusive_ptr<object> made(new object(*head));
     made->body = o.body;
     made->response.body_size = o.response.body_size;
     return made;
@@ -44,7 +44,7 @@ std::unique_ptr<store> memory(std::uint64_t size) {
 
 object_ptr only(store& s, const std::string& key, moment now = at()) {
     const found f = s.peek(key, now);
-    return f.set && f.set->variants.size() == 1 ? f.set->variants[0] : nullptr;
+    return f.set && f.set.size() == 1 ? f.set[0] : nullptr;
 }
 
 TEST(CodedForm, HasAWireHeadOfItsOwn) {

@@ -48,7 +48,7 @@ protected:
     object_ptr head(const std::string& key) { return head(*store_, key); }
     static object_ptr head(store& s, const std::string& key) {
         const auto f = loaded(s, key);
-        return f && f->set ? f->set->variants.front() : nullptr;
+        return f && f->set ? f->set.front() : nullptr;
     }
     std::string body(const std::string& key) { return body(*store_, key); }
     static std::string body(store& s, const std::string& key) {
@@ -130,7 +130,7 @@ protected:
     }
     object_ptr variant(const std::string& key) {
         const found f = whole(*store_, key);
-        return f.set ? f.set->variants.front() : nullptr;
+        return f.set ? f.set.front() : nullptr;
     }
 
     testing::fault_proxy proxy_{server_.port};
@@ -365,7 +365,7 @@ TEST_F(Memcached, VariantsOfSeveralWritersAreMerged) {
     }
     EXPECT_TRUE(eventually([&] {
         const auto f = loaded(*store_, "key");
-        return f && f->set && f->set->variants.size() == 8;
+        return f && f->set && f->set.size() == 8;
     }));
 }
 

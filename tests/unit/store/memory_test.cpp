@@ -55,7 +55,7 @@ std::unique_ptr<store> memory(std::uint64_t size, std::uint64_t max_object = 16 
 }
 
 bool has(store& s, const std::string& key, moment now = at()) {
-    return s.peek(key, now).set != nullptr;
+    return !s.peek(key, now).set.empty();
 }
 
 /// What the kernel says that a memory file occupies.
@@ -89,7 +89,7 @@ TEST(MemoryBudget, CountsWhatIsGiven) {
         const auto after = mallinfo2();
         std::size_t files = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            files += file_memory(s->peek(key_of(i), at()).set->variants.front()->body);
+            files += file_memory(s->peek(key_of(i), at()).set.front()->body);
         }
         const auto real = static_cast<double>(after.uordblks - before.uordblks + after.hblkhd - before.hblkhd + files);
         const auto counted = static_cast<double>(s->memory_totals().bytes);
@@ -114,7 +114,7 @@ TEST(MemoryBudget, GrowingEntriesPushOthersOutNotThemselves) {
     s->put(key_of(1999), make({.body = std::string(16'000, 'B')}), 32, at());
     const auto f = s->peek(key_of(1999), at());
     ASSERT_TRUE(f.set);
-    EXPECT_EQ(f.set->variants.front()->body.size(), 16'000U);
+    EXPECT_EQ(f.set.front()->body.size(), 16'000U);
 }
 
 TEST(MemoryBudget, ZeroKeepsNothing) {
@@ -170,8 +170,8 @@ TEST(MemoryReaders, PinWhatTheyRead) {
     s->erase("k", at());
     for (std::size_t i = 0; i < 200; ++i) s->put(key_of(i), make({.body = std::string(4000, 'b')}), 32, at());
     s.reset();
-    EXPECT_EQ(*held.set->variants.front()->body, std::string(4000, 'k'));
-    EXPECT_TRUE(held.set->variants.front()->wire_full().starts_with("HTTP/1.1 200 "));
+    EXPECT_EQ(*held.set.front()->body, std::string(4000, 'k'));
+    EXPECT_TRUE(held.set.front()->wire_full().starts_with("HTTP/1.1 200 "));
 }
 
 TEST(MemoryPeek, AllocatesNothing) {
@@ -247,13 +247,13 @@ TEST(MemoryThreads, FewKeysManyHands) {
                         case 2: s->erase(key_of(k), now); break;
                         case 3:
                             if (const auto f = s->peek(key_of(k), now); f.set) {
-                                const object& old = *f.set->variants.front();
+                                const object& old = *f.set.front();
                                 s->freshen(key_of(k), make_object(old.response, old.body, now.wall + seconds(1)), now);
                             }
                             break;
                         default:
                             if (const auto f = s->peek(key_of(k), now); f.set) {
-                                for (const auto& o : f.set->variants) {
+                                for (const auto& o : f.set) {
                                     if (o->response.etag != etag ||
                                         *o->body != std::string(o->body.size(), static_cast<char>('a' + k))) {
                                         ++wrong;

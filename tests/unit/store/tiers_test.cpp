@@ -43,8 +43,8 @@ protected:
         s.put(key, make({.body = body, .etag = etag, .when = now()}), 32, now());
         ASSERT_TRUE(eventually([&] {
             const auto f = loaded(seen_by, key, later());
-            return f && f->set && f->set->variants.front()->response.body_size == body.size() &&
-                   f->set->variants.front()->response.etag == etag;
+            return f && f->set && f->set.front()->response.body_size == body.size() &&
+                   f->set.front()->response.etag == etag;
         }));
     }
 
@@ -63,11 +63,11 @@ TEST_F(Tiers, WhatWasLoadedIsInMemoryThen) {
     const auto f = loaded(*fresh, "key");
     ASSERT_TRUE(f && f->set);
     EXPECT_EQ(f->from, level::memcached);
-    const object_ptr head = f->set->variants.front();
+    const object_ptr head = f->set.front();
     EXPECT_FALSE(head->body);
     ASSERT_TRUE(fresh->peek("key", now()).set);
     ASSERT_TRUE(testing::with_body(*fresh, "key", head));
-    EXPECT_EQ(*fresh->peek("key", now()).set->variants.front()->body, "hello");
+    EXPECT_EQ(*fresh->peek("key", now()).set.front()->body, "hello");
     // Whoever still holds the head gets the body that is here.
     ASSERT_TRUE(testing::with_body(*fresh, "key", head));
     EXPECT_EQ(bodies_loaded(*fresh), 1U);
@@ -92,18 +92,18 @@ TEST_F(Tiers, TrustIsRenewedWithoutTheBody) {
     const auto f = loaded(*a_, "key", then);
     ASSERT_TRUE(f && f->set);
     EXPECT_EQ(f->from, level::memcached);
-    EXPECT_EQ(*f->set->variants.front()->body, "hello") << "it was here";
+    EXPECT_EQ(*f->set.front()->body, "hello") << "it was here";
     EXPECT_EQ(bodies_loaded(*a_), 0U);
     EXPECT_TRUE(a_->peek("key", then).set);
 }
 
 TEST_F(Tiers, AHeadThatAnotherProcessFreshenedComesOverOurBytes) {
     put(*a_, *b_, "key", "hello", "\"1\"");
-    const object_ptr head = loaded(*b_, "key", later())->set->variants.front();
+    const object_ptr head = loaded(*b_, "key", later())->set.front();
     const object_ptr whole = *testing::with_body(*b_, "key", head);
     // a_ learns the entity's name; its own object does not have it.
     const auto c = open();
-    ASSERT_TRUE(testing::with_body(*c, "key", loaded(*c, "key")->set->variants.front()));
+    ASSERT_TRUE(testing::with_body(*c, "key", loaded(*c, "key")->set.front()));
     cache::stored_response fresh = whole->response;
     fresh.response_time += seconds(5);
     ASSERT_TRUE(fresh.header.add("X-Fresh", "yes"));
@@ -112,7 +112,7 @@ TEST_F(Tiers, AHeadThatAnotherProcessFreshenedComesOverOurBytes) {
     const auto before = bodies_loaded(*c);
     EXPECT_TRUE(eventually([&] {
         const auto f = loaded(*c, "key", later());
-        const object& o = *f->set->variants.front();
+        const object& o = *f->set.front();
         return o.response.header.find("x-fresh") && o.body && *o.body == "hello";
     }));
     EXPECT_EQ(bodies_loaded(*c), before);
@@ -123,20 +123,20 @@ TEST_F(Tiers, AnotherProcessesNewBytesAreNotMixedWithOurs) {
     put(*b_, *a_, "key", "new bytes", "\"2\"");
     const auto f = loaded(*a_, "key", later());
     ASSERT_TRUE(f && f->set);
-    EXPECT_EQ(*(*testing::with_body(*a_, "key", f->set->variants.front()))->body, "new bytes");
+    EXPECT_EQ(*(*testing::with_body(*a_, "key", f->set.front()))->body, "new bytes");
 }
 
 TEST_F(Tiers, MemoryGivesBackWhatMemcachedLost) {
     put(*a_, *b_, "key", "hello", "\"1\"");
     ASSERT_TRUE(plain_.remove(prefix_ + ":v2:m:" + crypto::sha256_hex("key")));
-    const object_ptr o = a_->peek("key", now()).set->variants.front();
+    const object_ptr o = a_->peek("key", now()).set.front();
     a_->freshen("key", make_object(o->response, o->body, o->keep_until), now());
-    EXPECT_TRUE(eventually([&] { return loaded(*open(), "key")->set != nullptr; }));
+    EXPECT_TRUE(eventually([&] { return !loaded(*open(), "key")->set.empty(); }));
 }
 
 TEST_F(Tiers, WhatWasErasedIsNotGivenBack) {
     put(*a_, *b_, "key", "hello", "\"1\"");
-    const object_ptr o = a_->peek("key", now()).set->variants.front();
+    const object_ptr o = a_->peek("key", now()).set.front();
     a_->erase("key", now());
     a_->freshen("key", make_object(o->response, o->body, o->keep_until), now());  // a 304 that was on its way
     put(*a_, *b_, "fence", "fence");
@@ -155,7 +155,7 @@ TEST_F(Tiers, ABodyTooLargeForMemoryReplacesOneThatWasNot) {
             [&] {
                 const auto f = loaded(*a_, "key");
                 if (!f || !f->set) return false;
-                const auto whole = testing::with_body(*a_, "key", f->set->variants.front());
+                const auto whole = testing::with_body(*a_, "key", f->set.front());
                 return whole && *(*whole)->body == large;
             },
             seconds(3)))
@@ -166,7 +166,7 @@ TEST_F(Tiers, ABodyTooLargeForMemoryReplacesOneThatWasNot) {
 TEST_F(Tiers, AHeadWhoseBodyIsLostLeavesMemoryToo) {  // bug-cases B98
     put(*a_, *b_, "key", "hello", "\"1\"");
     const auto fresh = open();
-    const object_ptr head = loaded(*fresh, "key")->set->variants.front();
+    const object_ptr head = loaded(*fresh, "key")->set.front();
     ASSERT_TRUE(plain_.remove(prefix_ + ":v2:e:" + crypto::sha256_hex("hello")));
     EXPECT_EQ(testing::with_body(*fresh, "key", head).error(), errc::store_miss);
     EXPECT_FALSE(fresh->peek("key", now()).set);
@@ -182,7 +182,7 @@ TEST_F(Tiers, WithoutLocalTtlMemcachedIsAlwaysAsked) {
     const auto f = loaded(*s, "key");
     ASSERT_TRUE(f && f->set);
     EXPECT_EQ(f->from, level::memcached);
-    EXPECT_EQ(*f->set->variants.front()->body, "hello");
+    EXPECT_EQ(*f->set.front()->body, "hello");
     EXPECT_EQ(bodies_loaded(*s), 0U);
 }
 
