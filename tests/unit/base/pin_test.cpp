@@ -1,10 +1,9 @@
 // What is pinned lives as long as the pin, and not longer.
 #include "etagere/base/pin.hpp"
 
-#include <gtest/gtest.h>
-
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <gtest/gtest.h>
 
 namespace etagere {
 namespace {
