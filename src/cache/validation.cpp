@@ -76,6 +76,42 @@ bool head_confirms(const stored_response& r, const http::response_head& answer) 
     return modified && modified == r.last_modified;
 }
 
+namespace {
+
+bool is_replaced(const http::fields::entry& f, const policy& rules) noexcept {
+    return is_stored(f, rules) && !stays_when_freshened(f);
+}
+
+/// The only line of the same name as `f`; without where there is none, or several.
+std::optional<http::fields::entry> only_line(const http::fields& in, const http::fields::entry& f) noexcept {
+    std::optional<http::fields::entry> found;
+    for (const http::fields::entry other : in) {
+        if (other.id != f.id || (f.id == field_id::other && !http::iequals(other.name, f.name))) continue;
+        if (found) return std::nullopt;
+        found = other;
+    }
+    return found;
+}
+
+/// Whether this field of a 304 says, octet by octet, what is kept.
+bool is_repeated(const http::fields& kept, const http::fields& not_modified, const http::fields::entry& f) noexcept {
+    const auto k = only_line(kept, f);
+    return k && k->name == f.name && k->value == f.value && only_line(not_modified, f);
+}
+
+/// What most 304s are: they repeat what is stored, and give it a new date.
+bool changes_only_date(const stored_response& r, const http::fields& not_modified, const policy& rules) noexcept {
+    if (not_modified.has(field_id::etag) && (r.etag.empty() || r.own_etag)) return false;
+    if (not_modified.count(field_id::date) > 1) return false;
+    for (const http::fields::entry f : not_modified) {
+        if (f.id == field_id::date || is_repeated(r.header, not_modified, f)) continue;
+        if (is_replaced(f, rules)) return false;
+    }
+    return governing_field(r.header, rules.targeted) == r.control;
+}
+
+}  // namespace
+
 // RFC 9111 §3.2. All lines of a field that the 304 has take the place of all stored ones.
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time) {
@@ -83,13 +119,24 @@ stored_response freshen(const stored_response& r, const http::response_head& not
     fresh.request_time = request_time;
     fresh.response_time = response_time;
     fresh.age_value = read_age(not_modified.header);
+    // RFC 9110 §6.6.1: the stored Date is not that of the 304, so where the 304 has none it is now.
+    std::string_view date = not_modified.header.get(field_id::date);
+    std::optional<wall_seconds> dated = http::parse_date(date, response_time);
+    std::string now;
+    if (!dated) {
+        dated = std::chrono::floor<seconds>(response_time);
+        date = now = http::format_date(*dated);
+    }
+    if (changes_only_date(r, not_modified.header, rules) && fresh.header.overwrite(field_id::date, date)) {
+        fresh.date = dated;
+        return fresh;
+    }
 
-    const auto replaces = [&](const http::fields::entry& f) { return is_stored(f, rules) && !stays_when_freshened(f); };
     for (const http::fields::entry f : not_modified.header) {
-        if (replaces(f)) fresh.header.erase(f.name);
+        if (is_replaced(f, rules)) fresh.header.erase(f.name);
     }
     for (const http::fields::entry f : not_modified.header) {
-        if (replaces(f)) fresh.header.append(f);
+        if (is_replaced(f, rules)) fresh.header.append(f);
     }
     // The tag that clients hold stays, byte for byte: "x" and W/"x" are one. Where the origin had none, its own one
     // wins.
@@ -97,11 +144,7 @@ stored_response freshen(const stored_response& r, const http::response_head& not
         fresh.header.set(field_id::etag, *tag);
         fresh.own_etag = false;
     }
-    // RFC 9110 §6.6.1: the stored Date is not that of the 304, so where the 304 has none it is now.
-    const auto date = not_modified.header.find(field_id::date);
-    if (!date || !http::parse_date(*date, response_time)) {
-        fresh.header.set(field_id::date, http::format_date(std::chrono::floor<seconds>(response_time)));
-    }
+    if (!now.empty()) fresh.header.set(field_id::date, now);
     fresh.control = governing_field(fresh.header, rules.targeted);
     fresh.index();
     fresh.header.shrink();

@@ -117,23 +117,36 @@ void fields::set(field_id id, std::string_view value) {
     append(id, value);
 }
 
+bool fields::overwrite(field_id id, std::string_view value) noexcept {
+    assert(is_field_value(value));
+    if (count(id) != 1) return false;
+    const auto at = std::ranges::find(slots_, id, &slot::id);
+    if (at->value_size != value.size()) return false;
+    std::ranges::copy(value, arena_.begin() + at->value_at);
+    return true;
+}
+
 std::size_t fields::erase(field_id id) noexcept {
     if (!has(id)) return 0;
+    in_text_ = false;
     present_ &= ~bit(id);
     return std::erase_if(slots_, [id](const slot& s) { return s.id == id; });
 }
 
 std::size_t fields::erase(std::string_view name) noexcept {
     if (const field_id id = find_field_id(name); id != field_id::other) return erase(id);
-    return std::erase_if(slots_, [&](const slot& s) {
+    const std::size_t erased = std::erase_if(slots_, [&](const slot& s) {
         return s.id == field_id::other && iequals({arena_.data() + s.name_at, s.name_size}, name);
     });
+    if (erased != 0) in_text_ = false;
+    return erased;
 }
 
 void fields::clear() noexcept {
     arena_.clear();
     slots_.clear();
     present_ = 0;
+    in_text_ = false;
 }
 
 std::size_t fields::count(field_id id) const noexcept {
@@ -191,6 +204,7 @@ void fields::shrink() {
     for (const entry f : *this) tight.push(f.id, f.name, f.value);
     arena_.swap(tight.arena_);  // not a move: that would copy a short arena into the old, large one
     slots_.swap(tight.slots_);
+    in_text_ = false;
 }
 
 void fields::live_in(std::string text, std::size_t at) {
@@ -206,6 +220,7 @@ void fields::live_in(std::string text, std::size_t at) {
     text.shrink_to_fit();
     arena_.swap(text);
     slots_.shrink_to_fit();
+    in_text_ = true;
 }
 
 // `name` and `value` may be views into this very arena (set(a, get(b))): when it has to grow, the old one lives on
@@ -229,6 +244,7 @@ void fields::push(field_id id, std::string_view name, std::string_view value) {
                       .name_size = static_cast<std::uint16_t>(name.size()),
                       .id = id});
     present_ |= bit(id);
+    in_text_ = false;
 }
 
 }  // namespace etagere::http

@@ -31,6 +31,10 @@ coded_form make_form(const cache::stored_response& response, http::coding how, s
 
 /// Writes the head that does not change between clients, and lets the fields live in it.
 void write_wire_full(cache::stored_response& r) {
+    std::string text;
+    http::h1::write_response_start(text, r.status, http::status_phrase(r.status), {});
+    // Freshened by a 304 that changed no more than their date, they still live in theirs.
+    if (r.header.lives_in_text() && r.header.octets().starts_with(text)) return;
     for (std::size_t i = 0; i < r.header.size();) {  // what is never sent is not in the text either
         const http::field_id id = r.header[i].id;
         if (http::is_codec_owned(id)) {
@@ -39,8 +43,6 @@ void write_wire_full(cache::stored_response& r) {
             ++i;
         }
     }
-    std::string text;
-    http::h1::write_response_start(text, r.status, http::status_phrase(r.status), {});
     const std::size_t fields_at = text.size();
     text = wire_head(r.status, complete_header(r, r.header));
     r.header.live_in(std::move(text), fields_at);

@@ -43,6 +43,9 @@ public:
     void reserve(const fields& other, std::size_t more_fields, std::size_t more_octets);
     /// Removes all of that name, then appends one.
     void set(field_id id, std::string_view value);
+    /// The same in the octets of the one field of that name, for a value of the same size: what views see, and the text
+    /// of live_in(), changes in place. False, and nothing changes, where there is none or several, or of another size.
+    bool overwrite(field_id id, std::string_view value) noexcept;
     std::size_t erase(field_id id) noexcept;
     std::size_t erase(std::string_view name) noexcept;
     void clear() noexcept;
@@ -70,9 +73,10 @@ public:
     /// Releases spare capacity; for fields that are about to live long.
     void shrink();
     /// For fields that are sent as they lie: `text` has them from `at` on, in their order, as http::h1 writes them, and
-    /// takes the place of the arena. Changing them later is allowed, and leaves octets() without meaning.
+    /// takes the place of the arena. Changing them later is allowed, and ends that.
     void live_in(std::string text, std::size_t at);
-    /// All of the arena: the text of live_in().
+    bool lives_in_text() const noexcept { return in_text_; }
+    /// The text of live_in(), as long as they live in it.
     std::string_view octets() const noexcept { return arena_; }
 
 private:
@@ -86,6 +90,7 @@ private:
     std::string arena_;
     std::vector<slot> slots_;
     std::uint64_t present_ = 0;
+    bool in_text_ = false;
 };
 
 class fields::iterator {

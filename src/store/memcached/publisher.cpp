@@ -160,8 +160,8 @@ outcome publisher::write_piece(const change& c, const record::entity_layout& lay
     add->what = verb::add;
     add->key = r->key;
     add->expiry = r->expiry;
-    add->value = record::encode_piece(
-        layout, index, (*c.object->body).substr(layout.offset(index), layout.length(index)), seal_);
+    add->value = record::encode_piece(layout, index,
+                                      (*c.object->body).substr(layout.offset(index), layout.length(index)), seal_);
     const reply added = ask(add);
     // "There already": another process was faster with the same bytes.
     return added.status == reply_status::miss ? outcome::ok : outcome_of(added.status);

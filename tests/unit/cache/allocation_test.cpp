@@ -42,6 +42,16 @@ TEST(Allocation, AHitTakesNone) {
     EXPECT_EQ(condition, precondition::not_modified);
 }
 
+TEST(Allocation, ValidationThatBringsNoMoreThanADateCopiesWhatIsStored) {
+    const field_list fields{{"Date", date(t0)}, {"Cache-Control", "no-cache"}, {"ETag", "\"a\""}, {"X-A", "b"}};
+    const policy rules;
+    const stored_response kept = stored(fields);
+    http::response_head answer = make_response(fields, 304);
+    answer.header.set(http::field_id::date, date(t0 + 5s));
+    const std::size_t to_copy = allocations_of([&] { EXPECT_EQ(stored_response(kept).etag, "\"a\""); });
+    EXPECT_EQ(allocations_of([&] { EXPECT_EQ(freshen(kept, answer, rules, t0, t0 + 5s).date, t0 + 5s); }), to_copy);
+}
+
 TEST(Allocation, NorDoesChoosingAmongOrdinaryVariants) {
     const field_list response{{"Vary", "Accept, Accept-Encoding, Accept-Language, X-Requested-With"}};
     const field_list asked{{"Accept", "text/html, application/json;q=0.9, */*;q=0.8"},

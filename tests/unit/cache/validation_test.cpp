@@ -190,6 +190,48 @@ TEST(Freshen, ATagOfTheOriginTakesThePlaceOfOurs) {
     EXPECT_FALSE(theirs.own_etag);
 }
 
+// Whether a 304 repeats what is stored or not: what is derived is what the fields say.
+TEST(Freshen, WhatIsDerivedFollowsTheFields) {
+    const std::string young = date(t0 + 8s);
+    const field_list was{{"Date", date(t0)}, {"Cache-Control", "max-age=2"},
+                         {"ETag", "\"a\""},  {"Last-Modified", changed},
+                         {"Link", "<1>"},    {"Link", "<2>"},
+                         {"X-One", "1"}};
+    const std::vector<field_list> answers{
+        {},
+        {{"Date", young}},
+        {{"Date", young}, {"Cache-Control", "max-age=2"}, {"ETag", "\"a\""}, {"X-One", "1"}},
+        {{"Date", young}, {"ETag", "W/\"a\""}},
+        {{"Date", young}, {"Cache-Control", "max-age=3"}},
+        {{"Date", young}, {"Cache-Control", "max-age=2"}, {"Cache-Control", "no-cache"}},
+        {{"Date", young}, {"Link", "<1>"}},
+        {{"Date", young}, {"x-one", "1"}},
+        {{"Date", young}, {"X-Two", "2"}},
+        {{"Date", "Monday, 30-Nov-26 12:00:08 GMT"}},
+        {{"Date", "now"}, {"ETag", "\"a\""}},
+        {{"Date", young}, {"Expires", date(t0 + 1h)}},
+        {{"Date", young}, {"Content-Type", "text/html"}, {"Set-Cookie", "a=b"}},
+    };
+    for (const field_list& with : answers) {
+        SCOPED_TRACE(testing::PrintToString(with));
+        const stored_response fresh = freshened(was, with);
+        const std::string dated = fresh.header.combined(field_id::date).value_or("");
+        EXPECT_TRUE(with.empty() || with[0].second == "now" ? dated == date(t0 + 10s) : dated == with[0].second)
+            << dated;
+        stored_response again = fresh;
+        again.index();
+        EXPECT_EQ(fresh.date, again.date);
+        EXPECT_EQ(fresh.expires, again.expires);
+        EXPECT_EQ(fresh.last_modified, again.last_modified);
+        EXPECT_EQ(fresh.etag, again.etag);
+        EXPECT_EQ(fresh.directives.max_age, again.directives.max_age);
+        EXPECT_EQ(fresh.directives.no_cache, again.directives.no_cache);
+        EXPECT_EQ(fresh.response_time, t0 + 10s);
+    }
+    EXPECT_EQ(freshened(was, {{"Date", young}, {"Link", "<1>"}}).header.combined("Link"), "<1>");
+    EXPECT_EQ(freshened(was, {{"Date", young}, {"Cache-Control", "max-age=3"}}).directives.max_age, 3);
+}
+
 // A 304 may withdraw the permission: then nothing serves it any more and the store lets it go.
 TEST(Freshen, NoStoreInA304EndsIt) {
     const stored_response r = freshened({{"Cache-Control", "max-age=2"}, {"ETag", "\"a\""}},

@@ -125,6 +125,34 @@ TEST(Fields, SetReplacesAllAndEraseCounts) {
 }
 
 // A value that is a view into the very fields it is put into survives the move of the arena.
+TEST(Fields, OverwriteChangesOctetsInPlace) {
+    fields f;
+    ASSERT_TRUE(f.add("ETag", "\"a\""));
+    ASSERT_TRUE(f.add("X-A", "1"));
+    f.live_in("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nX-A: 1\r\nVia: x\r\n", 17);
+    EXPECT_TRUE(f.lives_in_text());
+    EXPECT_TRUE(f.overwrite(field_id::etag, "\"b\""));
+    EXPECT_TRUE(f.lives_in_text());
+    EXPECT_EQ(f.octets(), "HTTP/1.1 200 OK\r\nETag: \"b\"\r\nX-A: 1\r\nVia: x\r\n");
+    EXPECT_EQ(f.get(field_id::etag), "\"b\"");
+
+    EXPECT_FALSE(f.overwrite(field_id::etag, "\"bc\""));  // of another size
+    EXPECT_FALSE(f.overwrite(field_id::vary, "a"));       // none
+    const fields copy = f;
+    EXPECT_TRUE(copy.lives_in_text());
+    f.append(field_id::etag, "\"c\"");
+    EXPECT_FALSE(f.lives_in_text());
+    EXPECT_FALSE(f.overwrite(field_id::etag, "\"d\""));  // several
+    EXPECT_EQ(f.combined(field_id::etag), "\"b\", \"c\"");
+
+    for (const auto change : {+[](fields& x) { x.erase("x-a"); }, +[](fields& x) { x.erase(field_id::etag); },
+                              +[](fields& x) { x.shrink(); }, +[](fields& x) { x.clear(); }}) {
+        fields changed = copy;
+        change(changed);
+        EXPECT_FALSE(changed.lives_in_text());
+    }
+}
+
 TEST(Fields, MayBeFedFromThemselves) {
     fields f;
     const std::string long_value(400, 'v');

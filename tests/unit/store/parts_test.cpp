@@ -5,6 +5,7 @@
 #include "../../../src/store/memcached/entity_guesses.hpp"
 #include "../../../src/store/memcached/lifetime.hpp"
 #include "../../../src/store/variants.hpp"
+#include "make.hpp"
 
 #include <string>
 #include <vector>
@@ -130,6 +131,25 @@ TEST(JoiningVariants, AnEarlierAnswerDoesNotReplaceALaterOne) {
     EXPECT_FALSE(join(all, variant(2, "a", seconds(940)), 3, response_of));
     EXPECT_TRUE(join(all, variant(3, "a", seconds(939)), 3, response_of)) << "a clock that was set back";
     EXPECT_THAT(tags(all), ::testing::ElementsAre(3));
+}
+
+TEST(Object, OfAFreshenedHeadHasItsTextInTheFields) {
+    const object_ptr old = testing::make({.body = "body", .etag = "\"a\""});
+    cache::stored_response dated = old->response;
+    dated.header.set(http::field_id::date, "Tue, 14 Nov 2023 22:13:20 GMT");
+    const object_ptr kept = make_object(dated, old->body, old->keep_until);
+    cache::stored_response fresh = kept->response;
+    ASSERT_TRUE(fresh.header.overwrite(http::field_id::date, "Tue, 14 Nov 2023 22:13:21 GMT"));
+    const object_ptr made = make_object(fresh, kept->body, kept->keep_until);
+    EXPECT_EQ(made->wire_full(), std::string("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=60"
+                                             "\r\nETag: \"a\"\r\nDate: Tue, 14 Nov 2023 22:13:21 GMT\r\n"
+                                             "Accept-Ranges: bytes\r\nVia: 1.1 etagere\r\n"));
+    EXPECT_EQ(testing::list(made->response.header), testing::list(fresh.header));
+    EXPECT_THAT(kept->wire_full(), ::testing::HasSubstr("22:13:20"));
+
+    fresh.status = 404;  // the text says another one
+    EXPECT_THAT(make_object(fresh, kept->body, kept->keep_until)->wire_full(),
+                ::testing::StartsWith("HTTP/1.1 404 Not Found\r\nContent-Type"));
 }
 
 TEST(EntityGuesses, OfTenThousandKeysNearlyAllAreKept) {
