@@ -130,19 +130,6 @@ void h1_connection::arm_read(milliseconds timeout, steady_time from) noexcept {
     }
 }
 
-void h1_connection::first_read(error_code& ec) {
-    work_ = registry_.workspaces().take();
-    const asio::mutable_buffer space = work_->in.space(most_of_head());
-    const ssize_t n = ::recv(socket_.native_handle(), space.data(), space.size(), MSG_DONTWAIT);
-    if (n > 0) {
-        work_->in.filled(static_cast<std::size_t>(n));
-        return;
-    }
-    const bool nothing_yet = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-    if (!nothing_yet) ec = n == 0 ? make_error_code(asio::error::eof) : last_error();
-    registry_.workspaces().give_back(std::move(work_));
-}
-
 h1_connection::head_event h1_connection::take_head() {
     if (!has_input()) return head_event::incomplete;
     const result<std::size_t> used =
@@ -174,25 +161,17 @@ task<void> h1_connection::run() {
         if (event == head_event::incomplete) {
             // A first request has to come within header_timeout: a silent new connection is a slow one, not a kept one.
             bool timed_head = first_request_ || has_input();
-            // A new client mostly sends at once; a kept one has to be waited for, and holds nothing meanwhile.
-            bool wait_first = !first_request_;
             arm_read(timed_head ? options_->header_timeout : options_->idle_timeout, ended_);
             while (event == head_event::incomplete) {
-                error_code ec;
-                if (work_) {
-                    const asio::mutable_buffer space = work_->in.space(most_of_head());
-                    auto [read_ec, n] = co_await socket_.async_read_some(space, use_task);
-                    ec = n > 0 || read_ec ? read_ec : make_error_code(asio::error::eof);
-                    work_->in.filled(n);
-                } else {
-                    if (wait_first) {
-                        auto [wait_ec] = co_await socket_.async_wait(asio::socket_base::wait_read, use_task);
-                        ec = wait_ec;
-                    }
-                    wait_first = true;
-                    if (!ec) first_read(ec);
+                const asio::mutable_buffer space =
+                    work_ ? work_->in.space(most_of_head()) : asio::buffer(first_octets_);
+                auto [ec, n] = co_await socket_.async_read_some(space, use_task);
+                if (!work_ && n > 0) {
+                    work_ = registry_.workspaces().take();
+                    n = asio::buffer_copy(work_->in.space(most_of_head()), asio::buffer(first_octets_, n));
                 }
-                event = ec ? give_up_head() : take_head();
+                if (work_) work_->in.filled(n);
+                event = ec || n == 0 ? give_up_head() : take_head();
                 if (event == head_event::incomplete && !timed_head && has_input()) {
                     arm_read(options_->header_timeout, on_.steady_now());
                     timed_head = true;

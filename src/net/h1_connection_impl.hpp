@@ -100,7 +100,6 @@ private:
     enum class head_event : std::uint8_t { incomplete, ready, refused, closed };
 
     /// The next head out of what was read.
-    void first_read(error_code& ec);
     head_event take_head();
     /// There is no more to come: the end, an error or a deadline.
     head_event give_up_head();
@@ -136,6 +135,9 @@ private:
     connection_registry& registry_;
 
     workspace_ptr work_;              // null while the connection is idle
+    /// What the next request begins with is read into here. To wait for it and then read would cost an idle connection
+    /// nothing, and each request the system call that arms the wait.
+    std::array<char, 1024> first_octets_;
     http::framing sending_;           // how the answer's body is framed
     std::uint64_t left_to_send_ = 0;  // of a length-framed answer
     moment started_{};
