@@ -109,7 +109,7 @@ private:
     role role_;
     prior_look known_;  // `found` until the first look-up
     net::transaction& t_;
-    http::request_head& request_;
+    const http::request_head& request_;
     std::shared_ptr<const runtime> runtime_;  // prior_look::in
     const routing::route* route_ = nullptr;
     std::string request_id_;

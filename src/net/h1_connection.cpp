@@ -99,6 +99,7 @@ void h1_connection::begin_request() noexcept {
     body_received_ = 0;
     body_waited_ = milliseconds{0};
     continue_sent_ = body_failed_ = body_stopped_ = false;
+    close_after_ = false;
     sending_ = {};
     if (!work_) return;
     if (work_->in.empty()) {
@@ -111,8 +112,9 @@ void h1_connection::begin_request() noexcept {
 bool h1_connection::will_keep_alive() const noexcept {
     // A client that waits for "100 Continue" and got a final answer instead may send its body or not: nobody can tell
     // what the next bytes are (RFC 9110 §10.1.1), so the connection ends.
-    const bool body_in_doubt = work_->head.expects_continue && !continue_sent_ && !work_->decoder.done();
-    return work_->head.keep_alive && !draining_ && !body_failed_ && !body_in_doubt && phase_ != phase::aborted;
+    const bool body_in_doubt = work_->request.head().expects_continue && !continue_sent_ && !work_->decoder.done();
+    return work_->request.head().keep_alive && !close_after_ && !draining_ && !body_failed_ && !body_in_doubt &&
+           phase_ != phase::aborted;
 }
 
 task<bool> h1_connection::fill(std::size_t most) {
@@ -132,8 +134,7 @@ void h1_connection::arm_read(milliseconds timeout, steady_time from) noexcept {
 
 h1_connection::head_event h1_connection::take_head() {
     if (!has_input()) return head_event::incomplete;
-    const result<std::size_t> used =
-        http::h1::parse_request(work_->in.data(), options_->head, options_->scheme, work_->head);
+    const result<std::size_t> used = work_->request.parse(work_->in.data(), options_->head, options_->scheme);
     if (!used) {
         refusal_ = used.error();
         return head_event::refused;
@@ -181,20 +182,21 @@ task<void> h1_connection::run() {
         }
         if (event == head_event::closed) break;
         first_request_ = false;
-        last_request_ = event == head_event::ready && !work_->head.keep_alive;
+        last_request_ = event == head_event::ready && !work_->request.head().keep_alive;
         started_ = on_.now();
         phase_ = phase::request;
         if (event == head_event::refused) {
             co_await refuse(refusal_);
             break;
         }
-        work_->decoder.start(work_->head.body);
+        work_->decoder.start(work_->request.head().body);
         if (registry_.draining()) draining_ = true;
-        if (work_->head.body.how == http::framing::kind::length && work_->head.body.length > options_->body_bytes) {
+        if (work_->request.head().body.how == http::framing::kind::length &&
+            work_->request.head().body.length > options_->body_bytes) {
             co_await refuse(make_error_code(errc::content_too_large));
             break;
         }
-        if (!work_->head.body.has_body() && behind_.try_now(*this, work_->answer)) {
+        if (!work_->request.head().body.has_body() && behind_.try_now(*this, work_->answer)) {
             const bool keep = will_keep_alive() && !work_->answer.close;
             const gather buffers = immediate_buffers(work_->answer);
             phase_ = phase::head;

@@ -73,7 +73,7 @@ public:
     void cut() noexcept override;
 
     // transaction
-    http::request_head& request() noexcept override { return work_->head; }
+    const http::request_head& request() noexcept override { return work_->request.head(); }
     const peer_info& peer() const noexcept override { return peer_; }
     worker& on() noexcept override { return on_; }
     moment started() const noexcept override { return started_; }
@@ -134,7 +134,7 @@ private:
     handler& behind_;
     connection_registry& registry_;
 
-    workspace_ptr work_;              // null while the connection is idle
+    workspace_ptr work_;  // null while the connection is idle
     /// What the next request begins with is read into here. To wait for it and then read would cost an idle connection
     /// nothing, and each request the system call that arms the wait.
     std::array<char, 1024> first_octets_;
@@ -148,6 +148,7 @@ private:
     phase phase_ = phase::idle;
     error_code refusal_{};  // why take_head() or give_up_head() refused
     bool continue_sent_ = false;
+    bool close_after_ = false;  // this answer ends the connection
     bool body_failed_ = false;
     bool body_stopped_ = false;
     bool body_reading_ = false;  // a read() is suspended

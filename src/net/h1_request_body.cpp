@@ -9,7 +9,7 @@ constexpr milliseconds rate_grace{5000};  // before the minimum rate is judged
 
 task<result<std::string_view>> h1_connection::read() {
     if (body_failed_ || phase_ == phase::aborted) co_return fail(errc::client_closed);
-    if (work_->head.expects_continue && !continue_sent_ && !head_sent() && !work_->decoder.done()) {
+    if (work_->request.head().expects_continue && !continue_sent_ && !head_sent() && !work_->decoder.done()) {
         continue_sent_ = true;
         if (work_->in.empty()) {  // a client that already sends does not need to be told (RFC 9110 §10.1.1)
             const gather line{continue_line};

@@ -32,17 +32,17 @@ void immediate_answer::clear() {
 }
 
 gather h1_connection::immediate_buffers(immediate_answer& a) {
-    const bool no_body = work_->head.verb == http::method::head || a.status == 304 || a.status == 204;
+    const bool no_body = work_->request.head().verb == http::method::head || a.status == 304 || a.status == 204;
     http::framing how = a.how;
     std::int64_t declared = -1;
     if (no_body) {
-        const bool known =
-            a.declared_length < 0 && a.how.how == http::framing::kind::length && work_->head.verb == http::method::head;
+        const bool known = a.declared_length < 0 && a.how.how == http::framing::kind::length &&
+                           work_->request.head().verb == http::method::head;
         how = http::framing::none();
         declared = known ? static_cast<std::int64_t>(a.how.length) : a.declared_length;
         a.body = {};
     }
-    http::h1::write_head_end(a.dynamic, how, declared, work_->head.protocol, will_keep_alive() && !a.close);
+    http::h1::write_head_end(a.dynamic, how, declared, work_->request.head().protocol, will_keep_alive() && !a.close);
     return {{a.start, a.dynamic, a.body}, a.body.empty() ? file_place{} : a.file};
 }
 
@@ -129,7 +129,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
 
 task<result<void>> h1_connection::send_interim(const http::response_head& head) {
     // RFC 9110 §15.2: a 1.0 client must not be sent one.
-    if (work_->head.protocol == http::version::http10 || head_sent()) co_return result<void>{};
+    if (work_->request.head().protocol == http::version::http10 || head_sent()) co_return result<void>{};
     std::string bytes;
     http::h1::write_response_start(bytes, head.status, head.reason, head.header);
     bytes += crlf;
@@ -143,21 +143,22 @@ task<result<void>> h1_connection::answer(immediate_answer& a) {
     phase_ = phase::head;
     const result<void> sent = co_await write(buffers, 0);
     if (phase_ != phase::aborted) phase_ = phase::done;
-    if (a.close) work_->head.keep_alive = false;
+    if (a.close) close_after_ = true;
     co_return sent;
 }
 
 task<result<void>> h1_connection::send_head(const http::response_head& head) {
-    sending_ = http::h1::response_framing(head, work_->head.protocol, work_->head.verb);
+    sending_ = http::h1::response_framing(head, work_->request.head().protocol, work_->request.head().verb);
     left_to_send_ = sending_.how == http::framing::kind::length ? sending_.length : 0;
-    if (sending_.how == http::framing::kind::until_close) work_->head.keep_alive = false;
+    if (sending_.how == http::framing::kind::until_close) close_after_ = true;
     http::h1::write_response_start(work_->out, head.status, head.reason, head.header);
     // HEAD tells the length that the GET would have (RFC 9110 §9.3.2).
-    const bool implied = sending_.how == http::framing::kind::none && work_->head.verb == http::method::head &&
-                         head.declared_length < 0 && head.body.how == http::framing::kind::length;
+    const bool implied = sending_.how == http::framing::kind::none &&
+                         work_->request.head().verb == http::method::head && head.declared_length < 0 &&
+                         head.body.how == http::framing::kind::length;
     http::h1::write_head_end(work_->out, sending_,
                              implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length,
-                             work_->head.protocol, will_keep_alive());
+                             work_->request.head().protocol, will_keep_alive());
     phase_ = phase::head;
     co_return result<void>{};
 }

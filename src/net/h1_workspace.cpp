@@ -14,8 +14,7 @@ constexpr std::size_t most_spare = 256;
 constexpr std::size_t usual_size = read_buffer::initial;
 
 bool is_usual(const workspace& w) noexcept {
-    return std::max({w.in.capacity(), w.out.capacity(), w.answer.dynamic.capacity(), w.head.header.memory()}) <=
-           usual_size;
+    return std::max({w.in.capacity(), w.out.capacity(), w.answer.dynamic.capacity(), w.request.memory()}) <= usual_size;
 }
 
 }  // namespace
@@ -41,7 +40,6 @@ asio::mutable_buffer read_buffer::space(std::size_t most) {
 
 void workspace::clear() noexcept {
     in.clear();
-    head.clear();
     answer.clear();
     out.clear();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "etagere/http/h1/body.hpp"
+#include "etagere/http/h1/parser.hpp"
 #include "etagere/http/message.hpp"
 #include "etagere/net/transaction.hpp"
 
@@ -37,12 +38,12 @@ private:
 /// Everything in it keeps its capacity from one request to the next, of whatever connection.
 struct workspace {
     read_buffer in;
-    http::request_head head;
+    http::h1::request_parser request;
     http::h1::body_decoder decoder;
     immediate_answer answer;
     std::string out;  // head bytes and chunk lines that wait for content
 
-    /// Nothing of one client is left for the next.
+    /// Nothing of one client is left for the next, but in `request` the head that the next one is compared with.
     void clear() noexcept;
 };
 using workspace_ptr = std::unique_ptr<workspace>;

@@ -78,7 +78,7 @@ task<void> h1_connection::tunnel(const http::response_head& switching, stream_so
     bytes_in_ += p->to_upstream;
     p->quiet.disarm();
     p->close();
-    work_->head.keep_alive = false;
+    close_after_ = true;
     phase_ = phase::done;
 }
 

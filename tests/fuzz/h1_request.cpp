@@ -36,6 +36,31 @@ void check_same(const request_head& a, const request_head& b) {
     }
 }
 
+/// A parser that remembers says what one says that never saw anything before.
+void check_repeated(std::string_view first, std::string_view behind, const h1::head_limits& limits,
+                    std::string_view scheme) {
+    h1::request_parser parser;
+    FUZZ_CHECK(parser.parse(first, limits, scheme) == first.size());
+    const std::size_t line_at = first.starts_with("\r\n") ? 2 : 0;
+    const std::string_view fields = first.substr(first.find('\n', line_at) + 1);
+    // Two other request lines: what follows in the input, and one that is good for sure.
+    const std::string_view line = behind.substr(0, behind.find('\n'));
+    const std::string_view version = first.find(" HTTP/1.0\r\n") < first.find('\n', line_at) ? "1.0" : "1.1";
+    for (const std::string& next : {std::string(line) + "\n" + std::string(fields) + "more",
+                                    "HEAD /again?x HTTP/" + std::string(version) + "\r\n" + std::string(fields)}) {
+        request_head fresh;
+        const auto wanted = h1::parse_request(next, limits, scheme, fresh);
+        const auto taken = parser.parse(next, limits, scheme);
+        FUZZ_CHECK(taken.has_value() == wanted.has_value());
+        FUZZ_CHECK(taken ? *taken == *wanted : taken.error() == wanted.error());
+        if (!taken || *taken == 0) continue;
+        check_same(parser.head(), fresh);
+        FUZZ_CHECK(parser.head().protocol == fresh.protocol && parser.head().keep_alive == fresh.keep_alive);
+        FUZZ_CHECK(parser.head().expects_continue == fresh.expects_continue);
+        FUZZ_CHECK(parser.head().body == fresh.body && parser.head().scheme == fresh.scheme);
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -50,6 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!taken || *taken == 0) return 0;
     FUZZ_CHECK(*taken <= in.rest.size());
     check_canonical(head, limits.keep_underscores);
+
+    check_repeated(in.rest.substr(0, *taken), in.rest.substr(*taken), limits, scheme);
 
     // What follows does not matter, and nothing less is enough.
     request_head again;

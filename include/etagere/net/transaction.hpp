@@ -62,7 +62,7 @@ class transaction {
 public:
     virtual ~transaction() = default;
 
-    virtual http::request_head& request() noexcept = 0;
+    virtual const http::request_head& request() noexcept = 0;
     virtual const peer_info& peer() const noexcept = 0;
     virtual worker& on() noexcept = 0;
     virtual moment started() const noexcept = 0;           // when its head was complete

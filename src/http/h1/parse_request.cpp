@@ -180,10 +180,13 @@ result<void> judge_connection(const head_fields& own, request_head& out) {
     return {};
 }
 
-}  // namespace
+std::string_view literal(version v) noexcept {
+    return v == version::http10 ? "HTTP/1.0" : "HTTP/1.1";
+}
 
-result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme,
-                                  request_head& out) {
+/// `out` is clear.
+result<std::size_t> read_request(std::string_view in, const head_limits& limits, std::string_view scheme,
+                                 request_head& out) {
     const std::size_t skipped = in.starts_with("\r\n") ? 2 : 0;
     in.remove_prefix(skipped);
     if (in.empty() || (skipped == 0 && in == "\r")) return 0;
@@ -200,7 +203,6 @@ result<std::size_t> parse_request(std::string_view in, const head_limits& limits
         case head_scan::complete: break;
     }
 
-    out.clear();
     if (out.scheme != scheme) out.scheme.assign(scheme);
     const result<version> protocol = judge_version(raw.start_line);
     if (!protocol) return std::unexpected(protocol.error());
@@ -220,6 +222,61 @@ result<std::size_t> parse_request(std::string_view in, const head_limits& limits
     if (const auto ok = judge_framing(own, out); !ok) return std::unexpected(ok.error());
     if (const auto ok = judge_connection(own, out); !ok) return std::unexpected(ok.error());
     return skipped + raw.text.size();
+}
+
+}  // namespace
+
+result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme,
+                                  request_head& out) {
+    out.clear();
+    return read_request(in, limits, scheme, out);
+}
+
+result<std::size_t> request_parser::parse(std::string_view in, const head_limits& limits, std::string_view scheme) {
+    if (const std::size_t taken = repeat(in, limits, scheme); taken != 0) return taken;
+    fields_.clear();
+    head_.clear();
+    const result<std::size_t> taken = read_request(in, limits, scheme, head_);
+    if (!taken || *taken == 0) return taken;
+    // The authority of an absolute-form target goes before Host; "*" is for one method only. A head beyond the usual
+    // size is not worth its copy.
+    constexpr std::size_t usual = 4096;
+    const std::string_view text = in.substr(0, *taken);
+    const auto target = text.find(' ') + 1;
+    if (text[target] == '/' && text.size() <= usual) {
+        fields_.assign(text.substr(text.find('\n', target) + 1));
+        limits_ = limits;
+    }
+    return taken;
+}
+
+/// The octets taken; 0, and nothing has changed, where this is another head.
+std::size_t request_parser::repeat(std::string_view in, const head_limits& limits, std::string_view scheme) {
+    if (fields_.empty() || scheme != head_.scheme || limits != limits_) return 0;
+    const auto newline = in.find('\n');
+    if (newline == std::string_view::npos || !in.substr(newline + 1).starts_with(fields_)) return 0;
+    const std::size_t size = newline + 1 + fields_.size();
+    // A request line of the plain kind: method, origin-form, the same version. Any other is left to who judges them
+    // all.
+    const std::string_view line = in.substr(0, newline);
+    const auto method_end = line.find(' ');
+    const auto target_end = line.rfind(' ');
+    if (size > limits.header_bytes || method_end == target_end) return 0;
+    const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
+    const std::string_view rest = line.substr(target_end + 1);
+    const bool plain = target.starts_with('/') && target.size() <= limits.target_bytes &&
+                       has_target_octets_only(target) && rest.size() == 9 &&
+                       rest.starts_with(literal(head_.protocol)) && rest.back() == '\r';
+    if (!plain) return 0;
+    const std::string_view name = line.substr(0, method_end);
+    const method verb = find_method(name);
+    if (verb == method::other || verb == method::connect) return 0;
+    if (verb != head_.verb) {
+        head_.verb = verb;
+        head_.method_name.assign(name);
+    }
+    head_.target.assign(target);
+    return size;
 }
 
 }  // namespace etagere::http::h1

@@ -24,7 +24,7 @@ public:
 
     /// The status; 0 where the proxy did not answer at once.
     int ask(std::string_view text) {
-        const auto taken = http::h1::parse_request(text, {}, "http", head_);
+        const auto taken = parser_.parse(text, {}, "http");
         if (!taken || *taken != text.size()) return 0;
         bytes_in_ = *taken;
         started_ = stage_.worker().now();
@@ -35,7 +35,7 @@ public:
         return status;
     }
 
-    http::request_head& request() noexcept override { return head_; }
+    const http::request_head& request() noexcept override { return parser_.head(); }
     const net::peer_info& peer() const noexcept override { return peer_; }
     net::worker& on() noexcept override { return stage_.worker(); }
     moment started() const noexcept override { return started_; }
@@ -58,7 +58,7 @@ public:
 
 private:
     stage& stage_;
-    http::request_head head_;
+    http::h1::request_parser parser_;
     net::immediate_answer answer_;
     net::peer_info peer_{.address = "192.0.2.1", .listener = "ingress", .local_port = 8080, .trusted = false};
     net::empty_body no_body_;

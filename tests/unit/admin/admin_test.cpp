@@ -42,7 +42,7 @@ public:
     }
     void field(std::string_view name, std::string_view value) { ASSERT_TRUE(head.header.add(name, value)); }
 
-    http::request_head& request() noexcept override { return head; }
+    const http::request_head& request() noexcept override { return head; }
     const net::peer_info& peer() const noexcept override { return peer_; }
     net::worker& on() noexcept override { return worker_; }
     moment started() const noexcept override { return {wall_time{1'764'518'405'250ms}, {}}; }

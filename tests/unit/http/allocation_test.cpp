@@ -37,6 +37,23 @@ TEST(Allocations, AReusedRequestHeadNeedsNone) {
     EXPECT_TRUE(ok);
 }
 
+TEST(Allocations, AParserThatRemembersNeedsNone) {
+    request_parser parser;
+    const std::string other = "HEAD /a" + browser_request.substr(browser_request.find(" HTTP"));
+    const std::string third = get_with({"Accept: */*"});
+    for (const std::string* head : {&browser_request, &other, &third})
+        ASSERT_EQ(parser.parse(*head, {}, "http"), head->size());
+    const std::size_t before = allocations();
+    bool ok = true;
+    for (int i = 0; i < 100; ++i) {
+        for (const std::string* head : {&browser_request, &other, &third}) {
+            ok = ok && parser.parse(*head, {}, "http") == head->size();
+        }
+    }
+    EXPECT_EQ(allocations(), before);
+    EXPECT_TRUE(ok);
+}
+
 TEST(Allocations, ARefusedRequestNeedsNone) {
     request_head head;
     ASSERT_TRUE(parse_request(browser_request, {}, "http", head).has_value());

@@ -49,6 +49,95 @@ TEST(H1Request, NothingIsLeftOfTheRequestBefore) {
     EXPECT_THAT(head.header, IsEmpty());
 }
 
+// Whatever came before, a parser that remembers it reads what one reads that does not.
+TEST(H1RequestParser, WhatCameBeforeMakesNoDifference) {
+    const std::string fields = "Host: shop.example:81\r\nAccept: */*\r\nX-Trace: 1\r\n\r\n";
+    const std::string credential = "Host: shop.example:81\r\nAccept: */*\r\nAuthorization: Bearer a\r\n\r\n";
+    const std::string long_path(5000, 'p');
+    const std::vector<std::string> heads{
+        "GET /a HTTP/1.1\r\n" + fields,
+        "GET /b?x=1 HTTP/1.1\r\n" + fields,
+        "HEAD /b?x=1 HTTP/1.1\r\n" + fields,
+        "DELETE /b HTTP/1.1\r\n" + fields,
+        "GET /a HTTP/1.0\r\n" + fields,
+        "GET /a HTTP/1.2\r\n" + fields,
+        "GET /a http/1.1\r\n" + fields,
+        "GET /a HTTP/1.1 \r\n" + fields,
+        "GET  /a HTTP/1.1\r\n" + fields,
+        "GET /a b HTTP/1.1\r\n" + fields,
+        "GET /a\tb HTTP/1.1\r\n" + fields,
+        "GET /a#b HTTP/1.1\r\n" + fields,
+        "GET /a HTTP/1.1\n" + fields,
+        "GET HTTP/1.1\r\n" + fields,
+        "GET\r\n" + fields,
+        "\n" + fields,
+        "\r\n" + fields,
+        fields,
+        "\r\nGET /a HTTP/1.1\r\n" + fields,
+        "GE(T /a HTTP/1.1\r\n" + fields,
+        "PROPFIND /a HTTP/1.1\r\n" + fields,
+        "CONNECT shop.example:81 HTTP/1.1\r\n" + fields,
+        "CONNECT /a HTTP/1.1\r\n" + fields,
+        "OPTIONS * HTTP/1.1\r\n" + fields,
+        "GET * HTTP/1.1\r\n" + fields,
+        "GET http://other.example/a HTTP/1.1\r\n" + fields,
+        "GET https://other.example/a HTTP/1.1\r\n" + fields,
+        "GET /" + long_path + " HTTP/1.1\r\n" + fields,
+        "GET /a HTTP/1.1\r\n" + credential,
+        "GET /a HTTP/1.1\r\nHost: shop.example:81\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: shop.example:82\r\nAccept: */*\r\nX-Trace: 1\r\n\r\n",
+        "GET /a HTTP/1.1\r\n" + fields.substr(0, fields.size() - 2),
+        "GET /a HTTP/1.1\r\n" + fields + "GET /behind",
+        "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close, x-hop\r\n"
+        "X-Hop: 1\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close, x-hop\r\n"
+        "X-Hop: 1\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: h\r\nX_A: 1\r\n\r\n",
+        "GET /a HTTP/1.0\r\n\r\n",
+    };
+    const std::vector<head_limits> limits{
+        {}, {.fields = 2}, {.target_bytes = 4}, {.header_bytes = 60}, {.keep_underscores = true}};
+    const auto told = [](const result<std::size_t>& taken, const request_head& h) {
+        if (!taken || *taken == 0) return verdict(taken);
+        std::string text = std::to_string(*taken) + " " + h.method_name + std::to_string(static_cast<int>(h.verb)) +
+                           " " + h.scheme + "://" + h.authority() + h.target +
+                           (h.protocol == version::http10 ? " 1.0" : " 1.1") + (h.keep_alive ? " kept" : "") +
+                           (h.expects_continue ? " expects " : " ") + h.upgrade + " " +
+                           std::to_string(static_cast<int>(h.body.how)) + ":" + std::to_string(h.body.length);
+        for (const auto& [name, value] : list(h.header)) text.append("|").append(name).append("=").append(value);
+        return text;
+    };
+    for (const head_limits& before_under : limits) {
+        for (const head_limits& under : limits) {
+            for (const std::string_view scheme : {"http", "https"}) {
+                for (const std::string& before : heads) {
+                    for (const std::string& head : heads) {
+                        request_parser parser;
+                        (void)parser.parse(before, before_under, "http");
+                        (void)parser.parse(before, before_under, "http");
+                        const auto taken = parser.parse(head, under, scheme);
+                        const auto [fresh, wanted] = request(head, under, scheme);
+                        ASSERT_EQ(told(taken, parser.head()), told(fresh, wanted)) << before << "then\n" << head;
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Who is refused, or never ends a head, is not taken for who came before.
+TEST(H1RequestParser, NothingIsLeftForAHeadThatIsNone) {
+    for (const std::string_view none : {"\x16\x03", "GET /half HTTP/1.1\r\nHost: a\r\n", " "}) {
+        request_parser parser;
+        ASSERT_TRUE(parser.parse("GET /mine HTTP/1.1\r\nHost: me\r\nUser-Agent: me\r\n\r\n", {}, "http").has_value());
+        (void)parser.parse(none, {}, "http");
+        EXPECT_EQ(parser.head().host, "");
+        EXPECT_EQ(parser.head().target, "/");
+        EXPECT_THAT(parser.head().header, IsEmpty());
+    }
+}
+
 // S045, S055: a prefix is never a request, and says so or fails, but never succeeds.
 TEST(H1Request, NoPrefixOfARequestIsARequest) {
     const std::string text =

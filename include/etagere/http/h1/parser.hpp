@@ -7,6 +7,7 @@
 #include "etagere/http/message.hpp"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace etagere::http::h1 {
@@ -19,6 +20,7 @@ struct head_limits {
     /// 9112 §6.3 frames it so). False refuses it: what it does to the bytes nobody knows either.
     bool foreign_codings = false;
     bool keep_underscores = false;  // names with '_' are dropped: Rack reads X_A and X-A as one
+    friend bool operator==(const head_limits&, const head_limits&) = default;
 };
 
 /// Answers the number of bytes the head took, 0 where the head is not complete yet, or the errc that http_status()
@@ -28,6 +30,25 @@ struct head_limits {
 /// absolute-form target has to have the same, and its authority goes before Host (RFC 9112 §3.2.2).
 result<std::size_t> parse_request(std::string_view in, const head_limits& limits, std::string_view scheme,
                                   request_head& out);
+
+/// Reads head after head, of any connections. Clients repeat their fields from request to request: where they are octet
+/// for octet those of the head before, only the request line is read. What comes out is what parse_request() says.
+class request_parser {
+public:
+    /// As parse_request().
+    result<std::size_t> parse(std::string_view in, const head_limits& limits, std::string_view scheme);
+    /// What was read last; as good as empty where that was no complete head.
+    const request_head& head() const noexcept { return head_; }
+    /// Of what it keeps, in octets.
+    std::size_t memory() const noexcept { return head_.header.memory() + fields_.capacity(); }
+
+private:
+    std::size_t repeat(std::string_view in, const head_limits& limits, std::string_view scheme);
+
+    request_head head_;
+    std::string fields_;  // what stood behind the request line of `head_`; "" where that can mean something else now
+    head_limits limits_;  // that they were read under
+};
 
 /// `answers` is the method of the request this responds to: it decides whether a body follows (RFC 9112 §6.3).
 /// Interim responses (1xx) come out like any other; the caller reads on. Any doubt is errc::upstream_bad_response.
