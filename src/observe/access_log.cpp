@@ -78,17 +78,16 @@ std::string_view members_of(reason why) {
 /// Keys, numbers and punctuation of a JSON line, rounded up: its texts come on top.
 constexpr std::size_t json_frame = 1536;
 
-std::size_t most_json_line(const record& r) noexcept {
-    std::size_t most = json_frame + members_of(r.why).size();
-    for (const std::string_view text :
-         {r.request_id, r.listener, r.route, r.client_ip, r.method, r.scheme, r.host, r.path, r.query, r.protocol,
-          r.etag_in, r.etag_out, r.store, r.upstream, r.endpoint, r.user_agent, r.error}) {
+std::size_t most_json_line(const record& r, std::string_view origin) noexcept {
+    std::size_t most = json_frame + members_of(r.why).size() + origin.size();
+    for (const std::string_view text : {r.request_id, r.path, r.query, r.protocol, r.etag_in, r.etag_out, r.store,
+                                        r.upstream, r.endpoint, r.user_agent, r.error}) {
         most += most_json(text);
     }
     return most;
 }
 
-void write_json(writer& out, const record& r, const access_options& o, timestamp& time) {
+void write_json(writer& out, const record& r, const access_options& o, std::string_view origin, timestamp& time) {
     out += R"({"ts":")";
     time.append_rfc3339(out, r.at);
     if (is_failure(r)) {
@@ -98,12 +97,7 @@ void write_json(writer& out, const record& r, const access_options& o, timestamp
     }
     members m(out);
     m.text_if_any(R"(,"request_id":)", r.request_id);
-    m.text(R"(,"listener":)", r.listener);
-    m.text(R"(,"route":)", r.route);
-    m.text_if_any(R"(,"client_ip":)", shown(r.client_ip, o.redact_client_ip));
-    m.text(R"(,"method":)", r.method);
-    m.text_if_any(R"(,"scheme":)", r.scheme);
-    m.text_if_any(R"(,"host":)", r.host);
+    out += origin;
     m.text(R"(,"path":)", r.path);
     m.text_if_any(R"(,"query":)", shown(r.query, o.redact_query));
     m.text_if_any(R"(,"protocol":)", r.protocol);
@@ -117,8 +111,12 @@ void write_json(writer& out, const record& r, const access_options& o, timestamp
     if (r.has_ttl) m.number(R"(,"ttl_s":)", r.ttl_s);
     m.tag_if_any(R"(,"etag_in":)", r.etag_in);
     m.tag_if_any(R"(,"etag_out":)", r.etag_out);
-    m.truth(R"(,"not_modified":)", r.not_modified);
-    m.truth(R"(,"collapsed":)", r.collapsed);
+    if (!r.not_modified && !r.collapsed) {
+        out += R"(,"not_modified":false,"collapsed":false)";
+    } else {
+        m.truth(R"(,"not_modified":)", r.not_modified);
+        m.truth(R"(,"collapsed":)", r.collapsed);
+    }
     m.text_if_any(R"(,"store":)", r.store);
     if (r.store_us != 0) m.milliseconds_of(R"(,"store_ms":)", r.store_us);
     if (!r.upstream.empty()) {
@@ -180,13 +178,36 @@ bool is_failure(const record& r) noexcept {
     return r.status >= 500 || (r.status < 400 && !r.error.empty());
 }
 
-void append_access_line(std::string& out, const record& r, const access_options& o, timestamp& time) {
+std::string_view line_memory::origin_members(const record& r, bool redact_client_ip) {
+    const std::array now = origin_of(r);
+    if (!members_.empty() && redacted_ == redact_client_ip && std::ranges::equal(made_of_, now)) return members_;
+    std::ranges::copy(now, made_of_.begin());
+    redacted_ = redact_client_ip;
+    members_.clear();
+    std::size_t most = json_frame;
+    for (const std::string_view text : now) most += most_json(text);
+    append_at_most(members_, most, [&](writer& to) {
+        members m(to);
+        m.text(R"(,"listener":)", r.listener);
+        m.text(R"(,"route":)", r.route);
+        m.text_if_any(R"(,"client_ip":)", shown(r.client_ip, redact_client_ip));
+        m.text(R"(,"method":)", r.method);
+        m.text_if_any(R"(,"scheme":)", r.scheme);
+        m.text_if_any(R"(,"host":)", r.host);
+    });
+    return members_;
+}
+
+void append_access_line(std::string& out, const record& r, const access_options& o, line_memory& memory) {
     switch (o.format) {
         case access_format::off: return;
-        case access_format::json:
-            append_at_most(out, most_json_line(r), [&](writer& to) { write_json(to, r, o, time); });
+        case access_format::json: {
+            const std::string_view origin = memory.origin_members(r, o.redact_client_ip);
+            append_at_most(out, most_json_line(r, origin),
+                           [&](writer& to) { write_json(to, r, o, origin, memory.time); });
             break;
-        case access_format::combined: append_combined(out, r, o, time); break;
+        }
+        case access_format::combined: append_combined(out, r, o, memory.time); break;
         case access_format::rack_cache: append_rack_cache(out, r, o); break;
     }
     out += '\n';
@@ -214,7 +235,7 @@ void access_log::write(unsigned worker, const record& r) {
             if (l.owed < whole_line) return;
             l.owed -= whole_line;
         }
-        append_access_line(out, r, l.options, l.time);
+        append_access_line(out, r, l.options, l.memory);
     });
 }
 

@@ -156,7 +156,7 @@ template <class Number> void append_chars(std::string& out, Number n) {
     out.append(digits.data(), end.ptr);
 }
 
-template <class Out> void append_padded(Out& out, unsigned n, unsigned width) {
+void append_padded(std::string& out, unsigned n, unsigned width) {
     std::array<char, 8> digits{};
     for (unsigned i = width; i > 0; --i, n /= 10) digits[i - 1] = static_cast<char>('0' + n % 10);
     out.append(std::string_view(digits.data(), width));
@@ -235,7 +235,7 @@ void append_milliseconds(std::string& out, std::uint64_t microseconds) {
 void append_milliseconds(writer& out, std::uint64_t microseconds) noexcept {
     out.number(microseconds / 1000);
     out += '.';
-    append_padded(out, static_cast<unsigned>(microseconds % 1000), 3);
+    out.three_digits(static_cast<unsigned>(microseconds % 1000));
 }
 
 void timestamp::refresh(wall_time at) {
@@ -288,7 +288,7 @@ void timestamp::append_rfc3339(std::string& out, wall_time at) {
 void timestamp::append_rfc3339(writer& out, wall_time at) {
     refresh(at);
     out += std::string_view(rfc3339_);
-    append_padded(out, static_cast<unsigned>((at - second_).count()), 3);
+    out.three_digits(static_cast<unsigned>((at - second_).count()));
     out += 'Z';
 }
 

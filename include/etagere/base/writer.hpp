@@ -2,8 +2,10 @@
 // get at most. For what every request makes: keys, heads, log lines.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -52,7 +54,29 @@ public:
     /// In decimal.
     template <class Number> void number(Number n) noexcept {
         check(most_digits);
-        at_ = std::to_chars(at_, at_ + most_digits, n).ptr;
+        if (n < 0 || n >= 10'000) {
+            at_ = std::to_chars(at_, at_ + most_digits, n).ptr;
+            return;
+        }
+        // Most numbers are small: two digits at a time, from a table.
+        const auto small = static_cast<unsigned>(n);
+        const unsigned high = small / 100;
+        if (high >= 10) {
+            pair(high);
+        } else if (high > 0) {
+            *at_++ = static_cast<char>('0' + high);
+        }
+        if (small >= 10) {
+            pair(small % 100);
+        } else {
+            *at_++ = static_cast<char>('0' + small);
+        }
+    }
+    /// Below 1,000, with leading zeros.
+    void three_digits(unsigned n) noexcept {
+        check(3);
+        *at_++ = static_cast<char>('0' + n / 100);
+        pair(n % 100);
     }
 
     char* at() const noexcept { return at_; }
@@ -63,6 +87,18 @@ public:
     }
 
 private:
+    void pair(unsigned below_100) noexcept {
+        std::memcpy(at_, &digit_pairs[std::size_t{2} * below_100], 2);
+        at_ += 2;
+    }
+    static constexpr std::array<char, 200> digit_pairs = [] {
+        std::array<char, 200> table{};
+        for (std::size_t i = 0; i < 100; ++i) {
+            table[2 * i] = static_cast<char>('0' + i / 10);
+            table[2 * i + 1] = static_cast<char>('0' + i % 10);
+        }
+        return table;
+    }();
     /// Most pieces are short: two overlapping moves of one width take less than a call.
     void copy(const char* from, std::size_t n) const noexcept {
         if (n > 32) {

@@ -7,6 +7,7 @@
 #include "etagere/observe/record.hpp"
 #include "etagere/observe/text.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,8 +28,26 @@ struct access_options {
     bool redact_query = false, redact_client_ip = false, redact_user_agent = false;  // "[redacted]" instead
 };
 
-/// Appends one line, newline included. `time` is the caller's cache.
-void append_access_line(std::string& out, const record& r, const access_options& o, timestamp& time);
+/// What was made for one line and serves the next: most lines are of the same second, client and host as the one
+/// before. Not thread-safe: one for each writer of lines.
+class line_memory {
+public:
+    timestamp time;
+    /// Members of a JSON line from "listener" to "host". Valid until the next call.
+    std::string_view origin_members(const record& r, bool redact_client_ip);
+
+private:
+    static std::array<std::string_view, 6> origin_of(const record& r) noexcept {
+        return {r.listener, r.route, r.client_ip, r.method, r.scheme, r.host};
+    }
+
+    std::array<std::string, 6> made_of_;
+    bool redacted_ = false;
+    std::string members_;  // "" before the first
+};
+
+/// Appends one line, newline included.
+void append_access_line(std::string& out, const record& r, const access_options& o, line_memory& memory);
 
 /// An answer of 500 and above, or one that failed after its head was sent: never sampled out.
 bool is_failure(const record& r) noexcept;
@@ -49,7 +68,7 @@ private:
 
         std::shared_ptr<log_lane> lane;
         access_options options;
-        timestamp time;
+        line_memory memory;
         std::uint32_t step = 0,
                       owed = 0;  // sampling, in millionths of a line: a line goes out whenever a whole is owed
     };

@@ -141,11 +141,11 @@ void access_line(benchmark::State& state, observe::access_format format) {
     r.ttl_s = 588;
     r.has_ttl = true;
     std::string out;
-    observe::timestamp time;
+    observe::line_memory memory;
     const observe::access_options options{.format = format};
     measure(state, [&] {
         out.clear();
-        observe::append_access_line(out, r, options, time);
+        observe::append_access_line(out, r, options, memory);
         benchmark::DoNotOptimize(out.data());
     });
 }

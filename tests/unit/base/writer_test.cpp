@@ -44,6 +44,23 @@ TEST(Writer, LiteralsCharactersAndNumbers) {
     EXPECT_EQ(out, "max-age=18446744073709551615,-9223372036854775808, public");
 }
 
+TEST(Writer, NumbersOfEveryLength) {
+    const auto written = [](auto n) {
+        std::string out;
+        append_at_most(out, writer::most_digits, [n](writer& to) { to.number(n); });
+        return out;
+    };
+    for (std::int64_t n = -1000; n <= 20'000; ++n) ASSERT_EQ(written(n), std::to_string(n));
+    for (std::uint64_t n = 1; n <= std::numeric_limits<std::uint64_t>::max() / 10; n *= 10) {
+        for (const std::uint64_t m : {n - 1, n, n + 1}) ASSERT_EQ(written(m), std::to_string(m));
+    }
+    for (unsigned n = 0; n < 1000; ++n) {
+        std::string out;
+        append_at_most(out, 3, [n](writer& to) { to.three_digits(n); });
+        ASSERT_EQ(out, std::to_string(1000 + n).substr(1));
+    }
+}
+
 TEST(Writer, WhatIsNotWrittenIsNotThere) {
     std::string out = "a";
     append_at_most(out, 1000, [](writer& to) { to += 'b'; });

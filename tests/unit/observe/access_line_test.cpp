@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -51,8 +52,8 @@ record revalidation() {
 
 std::string line(const record& r, const access_options& o) {
     std::string out;
-    timestamp time;
-    append_access_line(out, r, o, time);
+    line_memory memory;
+    append_access_line(out, r, o, memory);
     return out;
 }
 
@@ -67,6 +68,32 @@ TEST(AccessLine, JsonHasFlatStableNamesInThisOrder) {
         R"("store":"memcached","store_ms":0.480,"upstream":"rails","endpoint":"http://127.0.0.1:3000",)"
         R"("upstream_status":304,"upstream_ms":11.000,"queue_ms":0.250,"retries":0,"user_agent":"Ruby"})"
         "\n");
+}
+
+// What is kept of one line for the next never shows in it.
+TEST(AccessLine, TheLineBeforeMakesNoDifference) {
+    std::vector<record> records{revalidation()};
+    for (std::string_view record::* const member :
+         {&record::listener, &record::route, &record::client_ip, &record::method, &record::scheme, &record::host}) {
+        for (const std::string_view value : {"", "\"odd\"\n", "other"}) {
+            records.push_back(revalidation());
+            records.back().*member = value;
+        }
+    }
+    records.emplace_back();
+    line_memory memory;
+    for (const record& before : records) {
+        for (const record& r : records) {
+            for (const bool redact : {false, true}) {
+                std::string out;
+                append_access_line(out, before, {}, memory);
+                out.clear();
+                const access_options options{.redact_client_ip = redact};
+                append_access_line(out, r, options, memory);
+                ASSERT_EQ(out, line(r, options));
+            }
+        }
+    }
 }
 
 TEST(AccessLine, JsonLeavesOutWhatDoesNotApply) {
