@@ -109,7 +109,7 @@ private:
 class log_writer {
 public:
     struct options {
-        std::size_t lane_bytes = std::size_t{1024} * 1024;  // each lane may hold, twice: being filled, being written
+        std::size_t lane_bytes = std::size_t{256} * 1024;  // each lane may hold, twice: being filled, being written
         milliseconds flush_every{100};                      // longest that a line waits for a working output
         milliseconds stop_within{2000};                     // longest that the destructor waits for a stuck one
     };
