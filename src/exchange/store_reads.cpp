@@ -1,6 +1,7 @@
 #include "etagere/exchange/store_reads.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <boost/asio/post.hpp>
 
@@ -8,14 +9,19 @@ namespace etagere::exchange {
 
 namespace {
 
-void put(store::store& from, const std::string& key, wish what, moment now, store::store::found_handler done) {
-    if (what == wish::bodies) return from.load_whole(key, now, std::move(done));
-    from.load(key, now, std::move(done));
+/// `reads` are all of one store; `done_of(read)` makes what takes the answer.
+template <class Read> void put(std::span<Read* const> reads, moment now, auto done_of, wish /*wanted*/) {
+    std::vector<store::store::question> questions;
+    questions.reserve(reads.size());
+    for (Read* const r : reads) {
+        questions.push_back({.key = r->key, .whole = r->wanted == wish::bodies, .done = done_of(*r)});
+    }
+    reads.front()->from->load_all(questions, now);
 }
 
-void put(store::store& from, const std::string& key, const store::object_ptr& head, moment now,
-         store::store::body_handler done) {
-    from.load_body(key, head, now, std::move(done));
+template <class Read>
+void put(std::span<Read* const> reads, moment now, auto done_of, const store::object_ptr& /*wanted*/) {
+    for (Read* const r : reads) r->from->load_body(r->key, r->wanted, now, done_of(*r));
 }
 
 }  // namespace
@@ -46,9 +52,14 @@ joint_reads<Wanted, Answer>::read& joint_reads<Wanted, Answer>::read_of(store::s
 
 template <class Wanted, class Answer> void joint_reads<Wanted, Answer>::send() {
     const moment now = on_.now();
-    for (read* const r : asked_) {
-        put(*r->from, r->key, r->wanted, now,
-            [at = arrivals_, r](Answer answer) { arrive(at, *r, std::move(answer)); });
+    const auto done_of = [this](read& r) {
+        return [at = arrivals_, to = &r](Answer answer) { arrive(at, *to, std::move(answer)); };
+    };
+    for (std::span<read*> left = asked_; !left.empty();) {
+        store::store* const from = left.front()->from;
+        const auto others = std::ranges::partition(left, [from](const read* r) { return r->from == from; });
+        put(std::span<read* const>(left.begin(), others.begin()), now, done_of, Wanted{});
+        left = others;
     }
     asked_.clear();
 }

@@ -37,15 +37,22 @@ std::vector<object_ptr> merge(const variant_set& remote, const variant_set& loca
 tiered_store::tiered_store(const tier_options& options)
     : on_failure_(options.on_failure), memory_(options.memory, options.local_ttl), remote_(options.memcached) {}
 
-void tiered_store::load_at(std::string_view key, moment now, bool whole, found_handler done) {
-    memory_store::seen here = memory_.look(key, now);
-    if (here.trusted) return done(found{.set = std::move(here.set), .from = level::memory});
-    // Bodies that are here already need not come again.
-    const bool bring = whole && !here.set.has_a_body();
-    auto settled = [this, key = std::string(key), here = std::move(here), now, done = std::move(done)](
-                       result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); };
-    if (bring) return remote_.load_whole(key, now, std::move(settled));
-    remote_.load(key, now, std::move(settled));
+void tiered_store::load_all(std::span<question> asked, moment now) {
+    std::vector<question> further;
+    further.reserve(asked.size());
+    for (question& q : asked) {
+        memory_store::seen here = memory_.look(q.key, now);
+        if (here.trusted) {
+            q.done(found{.set = std::move(here.set), .from = level::memory});
+            continue;
+        }
+        // Bodies that are here already need not come again.
+        const bool bring = q.whole && !here.set.has_a_body();
+        auto settled = [this, key = std::string(q.key), here = std::move(here), now, done = std::move(q.done)](
+                           result<found> remote) mutable { done(settle(key, std::move(remote), here, now)); };
+        further.push_back({.key = q.key, .whole = bring, .done = std::move(settled)});
+    }
+    if (!further.empty()) remote_.load_all(further, now);
 }
 
 void tiered_store::inspect(std::string_view key, moment now, found_handler done) {

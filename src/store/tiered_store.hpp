@@ -17,11 +17,10 @@ public:
     found peek(std::string_view key, moment now) override { return memory_.peek(key, now); }
     bool has_remote() const noexcept override { return true; }
     void load(std::string_view key, moment now, found_handler done) override {
-        load_at(key, now, false, std::move(done));
+        question q{.key = key, .whole = false, .done = std::move(done)};
+        load_all(std::span(&q, 1), now);
     }
-    void load_whole(std::string_view key, moment now, found_handler done) override {
-        load_at(key, now, true, std::move(done));
-    }
+    void load_all(std::span<question> asked, moment now) override;
     void inspect(std::string_view key, moment now, found_handler done) override;
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override;
@@ -38,7 +37,6 @@ public:
     store_stats stats() const override;
 
 private:
-    void load_at(std::string_view key, moment now, bool whole, found_handler done);
     /// What memcached says, together with what is here; changes neither.
     result<found> combine(result<found> remote, const memory_store::seen& here) const;
     /// combine(), which memory takes over.

@@ -64,8 +64,8 @@ private:
 };
 
 enum class wish : std::uint8_t {
-    heads,   // load()
-    bodies,  // load_whole()
+    heads,
+    bodies,  // store::question::whole
 };
 
 struct store_reads {

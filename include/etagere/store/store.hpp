@@ -43,9 +43,17 @@ public:
     virtual bool has_remote() const noexcept = 0;
     /// Asks all levels. errc::store_miss never appears: a miss is a `found` without a set.
     virtual void load(std::string_view key, moment now, found_handler done) = 0;
-    /// load() for somebody who will want a body: where the store can guess which, that body is asked for together with
-    /// the heads and comes along. Whoever finds that its object has none asks load_body().
-    virtual void load_whole(std::string_view key, moment now, found_handler done) { load(key, now, std::move(done)); }
+    /// Several of them at once: what goes to one place goes there together.
+    struct question {
+        std::string_view key;  // until load_all() returns
+        /// The body will be wanted: where the store can guess which, it is asked for together with the heads and comes
+        /// along. Whoever finds that its object has none asks load_body().
+        bool whole = false;
+        found_handler done;
+    };
+    virtual void load_all(std::span<question> asked, moment now) {
+        for (question& q : asked) load(q.key, now, std::move(q.done));
+    }
     /// load() for somebody who only looks: what memory keeps, and for how long, stays as it is.
     virtual void inspect(std::string_view key, moment now, found_handler done) = 0;
     /// Brings the body of an object whose `body` is null, as a new object, into memory too where it fits.

@@ -65,9 +65,7 @@ void lane::submit(std::span<request_ptr> together) {
     }
     if (stuck) client_.interrupt();
     changed_.notify_one();
-    for (request_ptr& r : together) {
-        if (r) deadlines_.watch(std::move(r));
-    }
+    deadlines_.watch(together);
     complete_all(refused, reply_status::unavailable);
 }
 

@@ -27,7 +27,7 @@ memcached_options checked(memcached_options o) {
     return o;
 }
 
-request_ptr question(std::string record_key, request::handler done) {
+request_ptr question_of(std::string record_key, request::handler done) {
     auto r = std::make_shared<request>();
     r->key = std::move(record_key);
     r->done = std::move(done);
@@ -90,7 +90,7 @@ epoch& memcached_store::epoch_of(std::string_view key) noexcept {
 
 void memcached_store::ask(std::string record_key, request::handler done) {
     lane& at = lane_of(record_key);
-    at.submit(question(std::move(record_key), std::move(done)));
+    at.submit(question_of(std::move(record_key), std::move(done)));
 }
 
 /// A meta record, and the entity that it is expected to name, on their way together.
@@ -106,18 +106,19 @@ struct memcached_store::both {
     }
 };
 
-void memcached_store::load(std::string_view key, moment now, found_handler done) {
-    ask(meta_key(key), [this, key = std::string(key), now, start = clock::now(), done = std::move(done)](
-                           const reply& got) mutable { done(count_load(start, read_meta(key, got, now, nullptr))); });
-}
-
-void memcached_store::load_whole(std::string_view key, moment now, found_handler done) {
-    const std::optional<record::digest> guess = guesses_.find(key);
-    if (!guess) return load(key, now, std::move(done));
+void memcached_store::add_requests(question& q, moment now, std::vector<request_ptr>& to) {
+    const std::optional<record::digest> guess = q.whole ? guesses_.find(q.key) : std::nullopt;
+    if (!guess) {
+        to.push_back(question_of(meta_key(q.key), [this, key = std::string(q.key), now, start = clock::now(),
+                                                   done = std::move(q.done)](const reply& got) mutable {
+            done(count_load(start, read_meta(key, got, now, nullptr)));
+        }));
+        return;
+    }
     const auto b = std::make_shared<both>();
     b->entity = record::entity_name({.sha256 = *guess});
-    b->finish = [this, key = std::string(key), now, start = clock::now(),
-                 done = std::move(done)](const both* got) mutable {
+    b->finish = [this, key = std::string(q.key), now, start = clock::now(),
+                 done = std::move(q.done)](const both* got) mutable {
         result<found> out = read_meta(key, got->meta, now, got);
         if (out && out->set.has_a_body()) {
             counted_.add(operation::load_body, outcome::ok, clock::now() - start);
@@ -126,13 +127,20 @@ void memcached_store::load_whole(std::string_view key, moment now, found_handler
         }
         done(count_load(start, std::move(out)));
     };
-    std::array asked{question(meta_key(key), [b](reply got) { b->arrived(b->meta, std::move(got)); }),
-                     question(entity_key(b->entity), [b](reply got) { b->arrived(b->piece, std::move(got)); })};
-    lane& heads = lane_of(asked[0]->key);
-    lane& bodies = lane_of(asked[1]->key);
-    if (&heads == &bodies) return heads.submit(asked);
-    heads.submit(std::move(asked[0]));
-    bodies.submit(std::move(asked[1]));
+    to.push_back(question_of(meta_key(q.key), [b](reply got) { b->arrived(b->meta, std::move(got)); }));
+    to.push_back(question_of(entity_key(b->entity), [b](reply got) { b->arrived(b->piece, std::move(got)); }));
+}
+
+void memcached_store::load_all(std::span<question> asked, moment now) {
+    std::vector<request_ptr> requests;
+    requests.reserve(2 * asked.size());
+    for (question& q : asked) add_requests(q, now, requests);
+    if (lanes_.size() == 1) return lanes_.front()->submit(requests);
+    std::vector<std::vector<request_ptr>> of_lane(lanes_.size());
+    for (request_ptr& r : requests) of_lane[placement_.server_of(r->key)].push_back(std::move(r));
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (!of_lane[i].empty()) lanes_[i]->submit(of_lane[i]);
+    }
 }
 
 result<found> memcached_store::count_load(steady_time start, result<found> out) {

@@ -25,8 +25,11 @@ public:
 
     found peek(std::string_view, moment) override { return {}; }
     bool has_remote() const noexcept override { return true; }
-    void load(std::string_view key, moment now, found_handler done) override;
-    void load_whole(std::string_view key, moment now, found_handler done) override;
+    void load(std::string_view key, moment now, found_handler done) override {
+        question q{.key = key, .whole = false, .done = std::move(done)};
+        load_all(std::span(&q, 1), now);
+    }
+    void load_all(std::span<question> asked, moment now) override;
     void inspect(std::string_view key, moment now, found_handler done) override { load(key, now, std::move(done)); }
     void load_body(std::string_view key, object_ptr head, moment now, body_handler done) override;
     void put(std::string_view key, object_ptr o, std::uint32_t max_variants, moment now) override {
@@ -67,6 +70,8 @@ private:
     result<found> read_meta(std::string_view key, const reply& got, moment now, const both* guess);
     result<found> count_load(steady_time start, result<found> out);
     shared_bytes guessed_body(const both& guess, const record::variant& v);
+    /// What has to be asked of servers for it.
+    void add_requests(question& q, moment now, std::vector<request_ptr>& to);
     void ask(std::string record_key, request::handler done);
     void ask_for_piece(const std::shared_ptr<gathering>& g, std::uint32_t index);
     void finish(gathering& g);

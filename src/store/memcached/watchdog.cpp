@@ -2,7 +2,6 @@
 
 #include "thread.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -22,19 +21,24 @@ void watchdog::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void watchdog::watch(request_ptr r) {
-    std::array<request_ptr, 2> answered;  // their last references go without the lock
+void watchdog::watch(std::span<request_ptr> together) {
+    std::vector<request_ptr> answered;  // their last references go without the lock
+    answered.reserve(2 * together.size());
     bool wake = false;
     {
         const std::lock_guard lock(mutex_);
-        // Each that comes takes two that are done with it, so that those that wait are what is kept.
-        for (request_ptr& done : answered) {
-            if (waiting_.empty() || !waiting_.front()->completed()) break;
-            done = std::move(waiting_.front());
-            waiting_.pop_front();
+        // Under the lock: the queue is in the order of the deadlines.
+        const steady_time deadline = clock::now() + timeout_;
+        for (request_ptr& r : together) {
+            if (!r) continue;
+            // Each that comes takes two that are done with it, so that those that wait are what is kept.
+            for (int i = 0; i < 2 && !waiting_.empty() && waiting_.front()->completed(); ++i) {
+                answered.push_back(std::move(waiting_.front()));
+                waiting_.pop_front();
+            }
+            r->deadline = deadline;
+            waiting_.push_back(std::move(r));
         }
-        r->deadline = clock::now() + timeout_;  // under the lock: the queue is in the order of the deadlines
-        waiting_.push_back(std::move(r));
         wake = std::exchange(idle_, false);
     }
     if (wake) changed_.notify_one();

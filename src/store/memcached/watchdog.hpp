@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <thread>
 
 namespace etagere::store {
@@ -20,8 +21,8 @@ public:
     /// Ends the thread; what it watches must be completed by others before.
     void stop();
 
-    /// Sets the deadline and watches over it.
-    void watch(request_ptr r);
+    /// Sets the deadlines and watches over them; takes over all that are not null.
+    void watch(std::span<request_ptr> together);
 
 private:
     void run();

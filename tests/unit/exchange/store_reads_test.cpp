@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 /// Keeps the questions until somebody answers them.
 class slow_store final : public store::store {
@@ -27,6 +28,7 @@ public:
         found_handler done;
     };
     std::vector<question> asked;
+    int batches = 0;
 
     std::vector<std::string> questions() const {
         std::vector<std::string> out;
@@ -39,8 +41,15 @@ public:
     void load(std::string_view key, moment, found_handler done) override {
         asked.push_back({"heads of " + std::string(key), std::move(done)});
     }
-    void load_whole(std::string_view key, moment, found_handler done) override {
-        asked.push_back({"all of " + std::string(key), std::move(done)});
+    void load_all(std::span<store::question> together, moment now) override {
+        ++batches;
+        for (auto& q : together) {
+            if (q.whole) {
+                asked.push_back({"all of " + std::string(q.key), std::move(q.done)});
+            } else {
+                load(q.key, now, std::move(q.done));
+            }
+        }
     }
     void inspect(std::string_view, moment, found_handler done) override { done({}); }
     void load_body(std::string_view, etagere::store::object_ptr head, moment, body_handler done) override {
@@ -112,6 +121,26 @@ TEST_F(StoreReads, OtherQuestionsGoOutApart) {
     store_.asked[2].done(store::found{});
     turn();
     EXPECT_TRUE(a.got && c.got);
+}
+
+TEST_F(StoreReads, WhatOneTurnAsksOfAStoreIsOneBatch) {
+    slow_store other;
+    std::vector<asker> clients(9);
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+        store::store& from = i % 3 == 1 ? static_cast<store::store&>(other) : store_;
+        net::spawn(on_.executor(), ask(*reads_, from, "key " + std::to_string(i), wish::bodies, clients[i]));
+    }
+    turn();
+    EXPECT_EQ(store_.batches, 1);
+    EXPECT_EQ(other.batches, 1);
+    EXPECT_THAT(store_.questions(), UnorderedElementsAre("all of key 0", "all of key 2", "all of key 3", "all of key 5",
+                                                         "all of key 6", "all of key 8"));
+    EXPECT_THAT(other.questions(), UnorderedElementsAre("all of key 1", "all of key 4", "all of key 7"));
+    for (slow_store* const s : {&store_, &other}) {
+        for (auto& q : s->asked) q.done(store::found{});
+    }
+    turn();
+    for (const asker& c : clients) EXPECT_TRUE(c.got);
 }
 
 // The answer that is on its way may be older than a write that the second client knows of.

@@ -79,6 +79,33 @@ TEST_P(Store, GivesBackWhatWasPut) {
     EXPECT_TRUE(not_modified(o).starts_with("HTTP/1.1 304 Not Modified\r\n"));
 }
 
+TEST_P(Store, ManyQuestionsAtOnceGetAnAnswerEach) {
+    constexpr std::size_t keys = 150;  // more than a server is asked at once
+    const auto key_of = [](std::size_t i) { return "key " + std::to_string(i); };
+    for (std::size_t i = 0; i < keys; i += 2) put(key_of(i), {.body = "body " + std::to_string(i), .when = now()});
+    for (std::size_t i = 0; i < keys; i += 2) expect_eventually(key_of(i), ElementsAre("body " + std::to_string(i)));
+    for (const bool whole : {false, true}) {
+        std::vector<std::promise<result<found>>> answers(keys);
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < keys; ++i) names.push_back(key_of(i));
+        std::vector<store::question> questions;
+        for (std::size_t i = 0; i < keys; ++i) {
+            questions.push_back({.key = names[i], .whole = whole, .done = [&a = answers[i]](result<found> f) {
+                                     a.set_value(std::move(f));
+                                 }});
+        }
+        store_->load_all(questions, now());
+        for (std::string& name : names) name.assign(name.size(), 'x');  // nobody looks at them any more
+        for (std::size_t i = 0; i < keys; ++i) {
+            const result<found> got = answers[i].get_future().get();
+            ASSERT_TRUE(got.has_value()) << i;
+            EXPECT_EQ(static_cast<bool>(got->set), i % 2 == 0) << i;
+            if (!got->set || !got->set.front()->body) continue;
+            EXPECT_EQ(*got->set.front()->body, "body " + std::to_string(i));
+        }
+    }
+}
+
 TEST_P(Store, AnyBytesAreAKeyAndABody) {
     std::string key = "GET http://h/ \r\nset x 0 0 1\r\n";
     key += '\0';

@@ -107,6 +107,36 @@ TEST_F(Faults, WhoWaitsBehindAStuckLaneIsAnsweredInTimeToo) {
     EXPECT_LT(clock::now() - start, milliseconds(100) + margin);
 }
 
+// One of many that were asked together has no other deadline than one alone, and the end of the store is an answer too.
+TEST_F(Faults, ABatchIsAnsweredInTimeWhateverBecomesOfIt) {
+    put_and_wait("key", "right");
+    constexpr std::size_t keys = 100;
+    std::atomic<std::size_t> answered = 0;
+    const auto ask_all = [&] {
+        answered = 0;
+        std::vector<std::string> names;
+        std::vector<store::question> questions;
+        for (std::size_t i = 0; i < keys; ++i) names.push_back("key " + std::to_string(i));
+        for (const std::string& name : names) {
+            questions.push_back({.key = name, .whole = true, .done = [&](const result<found>& f) {
+                                     EXPECT_FALSE(f);
+                                     ++answered;
+                                 }});
+        }
+        store_->load_all(questions, now());
+    };
+    proxy_.set({.what = kind::hang});
+    const auto start = clock::now();
+    ask_all();
+    EXPECT_TRUE(eventually([&] { return answered == keys; }));
+    EXPECT_LT(clock::now() - start, milliseconds(100) + margin);
+
+    open({.timeout = seconds(3)});
+    ask_all();
+    store_.reset();
+    EXPECT_EQ(answered, keys);
+}
+
 // bug-cases B93, security-catalogue S252: the late reply meets a closed connection, never the next question.
 TEST_F(Faults, ALateReplyIsNeverReadAsTheNextAnswer) {
     for (int i = 0; i < 5; ++i) put_and_wait("key " + std::to_string(i), "body " + std::to_string(i));

@@ -105,10 +105,12 @@ TEST_F(Memcached, TheWireShowesOnlyOurCommands) {
     EXPECT_GT(commands, 5);
 }
 
-/// load_whole() as a call.
+/// load_all() as a call, for one key whose body will be wanted.
 found whole(store& s, const std::string& key) {
     std::promise<found> answer;
-    s.load_whole(key, now(), [&](const result<found>& f) { answer.set_value(f.value_or(found{})); });
+    store::question q{
+        .key = key, .whole = true, .done = [&](const result<found>& f) { answer.set_value(f.value_or(found{})); }};
+    s.load_all(std::span(&q, 1), now());
     return answer.get_future().get();
 }
 
