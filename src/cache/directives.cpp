@@ -18,7 +18,7 @@ struct member {
 };
 
 bool is_named(const member& m, std::string_view name) noexcept {
-    return m.name.size() == name.size() && http::iequals(m.name, name);
+    return m.name.size() == name.size() && (m.name.front() | 0x20) == name.front() && http::iequals(m.name, name);
 }
 
 // "max-age =60" is no directive by the grammar. Its name still counts, so that "no-store =1" restricts; its argument is

@@ -34,6 +34,7 @@ bool is_stream(const http::fields& header) noexcept {
         starts_with_ignoring_case(essence, "application/grpc-")) {
         return true;
     }
+    if (!header.has_others()) return false;
     const auto buffering = header.find("X-Accel-Buffering");
     return buffering && http::iequals(http::trim(*buffering), "no");
 }

@@ -17,7 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using http::field_id;
 
+/// `names`: of fields without an id.
 bool has_any(const http::fields& in, std::span<const std::string_view> names) noexcept {
+    if (!in.has_others()) return false;
     return std::ranges::any_of(names, [&](std::string_view name) { return in.find(name).has_value(); });
 }
 

@@ -47,7 +47,21 @@ net::task<void> delivery::run() {
     choose_coding();
     of_.record_.status = head_.status;
     tell_etag(head_.header.get(field_id::etag));
-    if (hold()) {
+    const bool holds = hold();
+    // A small answer mostly comes in one piece, head and body.
+    if (holds || passes_as_it_is()) {
+        if (const auto body = call_.whole()) {
+            if (holds) {
+                bytes_ = *body;
+                call_.stop();  // the connection is free for others
+                co_await complete();
+            } else {
+                co_await pass_whole(*body);
+            }
+            co_return;
+        }
+    }
+    if (holds) {
         held_too_long_.arm(of_.state_.on().steady_now() + rules().etag_max_hold);
     } else {
         co_await release();
@@ -112,6 +126,23 @@ bool delivery::hold() const noexcept {
     if (!head_.body.has_body()) return storing_ || tagging_;
     if (head_.body.how == http::framing::kind::length && head_.body.length > rules().etag_max_body) return false;
     return storing_ || tagging_;
+}
+
+bool delivery::passes_as_it_is() const noexcept {
+    return !judged_.store && !tagging_ && coding_ == http::coding::identity;
+}
+
+net::task<void> delivery::pass_whole(std::string_view body) {
+    released_ = true;
+    const cache::precondition met = condition();
+    add_cache_status();
+    if (met != cache::precondition::proceed) {
+        co_await send_condition_answer(met);
+        co_return;
+    }
+    const result<void> sent = co_await of_.t_.send_whole(head_, body);
+    first_byte();
+    if (!sent) of_.record_.error = error_name(sent.error());
 }
 
 net::task<bool> delivery::relay() {
@@ -382,11 +413,12 @@ net::task<void> delivery::send_whole() {
     if (form) body = *form;
     if (head_.body.how != http::framing::kind::none) head_.body = http::framing::of_length(body.size());
     std::string assembled;
-    const std::string_view content = cut(head_, wanted(body.size()), body, assembled, of_.state_.new_request_id());
+    const cache::range_answer range = wanted(body.size());
+    const bool several = range.what == cache::range_answer::kind::several;
+    const std::string boundary = several ? of_.state_.new_request_id() : std::string{};
+    const std::string_view content = cut(head_, range, body, assembled, boundary);
     of_.record_.status = head_.status;
-    result<void> sent = co_await of_.t_.send_head(head_);
-    if (sent) sent = co_await of_.t_.send(content);
-    if (sent) sent = co_await of_.t_.finish(nullptr);
+    const result<void> sent = co_await of_.t_.send_whole(head_, content);
     first_byte();
     if (!sent) of_.record_.error = error_name(sent.error());
 }

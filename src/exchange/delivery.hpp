@@ -38,6 +38,9 @@ private:
     void judge();
     bool hold() const noexcept;
     const cache::policy& rules() const noexcept { return about_.route->policy; }
+    /// Nothing of it is kept, tagged, coded or cut: what is here whole can go out as it is.
+    bool passes_as_it_is() const noexcept;
+    net::task<void> pass_whole(std::string_view body);
     net::task<bool> relay();  // true: the body came to its end
     net::task<void> take(std::string_view piece);
     net::task<void> release();  // what is held goes out, the rest will stream

@@ -94,9 +94,16 @@ net::task<void> exchange::options_for_us() {
 net::task<void> exchange::cached() {
     for (int round = 0; round < most_rounds; ++round) {
         now_ = round == 0 ? t_.started() : state_.on().now();
-        co_await look_up();
-        decide();
-        next then = co_await from_store();
+        const search_rule rule = known_rule(*runtime_->searches, *route_, request_);
+        if (!look_up(rule)) co_await look_up_further(rule);
+        // It may have been stored by another process, or before a restart.
+        if (chosen_ && !rule && rules().no_vary_search) {
+            if (auto told = cache::find_search_variance(chosen_->response.header)) {
+                runtime_->searches->learn(route_->name, request_, std::move(*told));
+            }
+        }
+        next then = next::origin;
+        if (decided_here()) then = co_await from_store();
         if (then == next::done) co_return;
         // Who wants a part of what is not here does not wait for all of it, only for the same part.
         join_key_ = &flight_key();
@@ -104,7 +111,11 @@ net::task<void> exchange::cached() {
             part_key_.assign(flight_key()).append(1, '\0').append(http::to_string(*part));
             join_key_ = &part_key_;
         }
-        then = co_await join_others();
+        if (auto under_way = join()) {
+            then = co_await follow(std::move(under_way));
+        } else if (decision_.what == cache::reuse_action::serve) {  // it has come meanwhile
+            then = co_await from_store();
+        }
         if (then == next::done) co_return;
         if (then == next::again) continue;
         co_await ask_origin();
@@ -114,31 +125,28 @@ net::task<void> exchange::cached() {
     co_await ask_origin();
 }
 
-net::task<void> exchange::look_up() {
-    const steady_time begun = now_.steady;
-    const search_rule rule = known_rule(*runtime_->searches, *route_, request_);
+bool exchange::look_up(const search_rule& rule) {
     const bool all_levels = known_.all_levels;
-    const bool exact = all_levels || known_.found.set ? take_known() : look_here(exact_key_, nullptr);
+    const bool looked = std::exchange(known_.route, nullptr) != nullptr;
+    const bool exact = looked ? take_known() : look_here(exact_key_, nullptr);
     if (!exact && rule) {
         make_search_key(search_key_, *route_, request_, *rule);
         look_here(search_key_, rule);
     }
     // Memory answers for itself when it can; a miss, or a body that is not here, asks the next level.
     const bool settled = all_levels || (chosen_ && decision_.what == cache::reuse_action::serve);
-    if (!settled && kept().has_remote()) {
-        co_await look_further(key(), rule_);
-        if (!chosen_ && rule_) {
-            co_await look_further(exact_key_, nullptr);
-            if (!chosen_) look_here(search_key_, rule);  // what will be asked for is for all equivalent requests
-        }
-        record_.store_us += static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::microseconds>(state_.on().steady_now() - begun).count());
+    return settled || !kept().has_remote();
+}
+
+net::task<void> exchange::look_up_further(search_rule rule) {
+    const steady_time begun = now_.steady;
+    co_await look_further(key(), rule_);
+    if (!chosen_ && rule_) {
+        co_await look_further(exact_key_, nullptr);
+        if (!chosen_) look_here(search_key_, rule);  // what will be asked for is for all equivalent requests
     }
-    // It may have been stored by another process, or before a restart.
-    if (!chosen_ || rule || !rules().no_vary_search) co_return;
-    if (auto told = cache::find_search_variance(chosen_->response.header)) {
-        runtime_->searches->learn(route_->name, request_, std::move(*told));
-    }
+    record_.store_us += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(state_.on().steady_now() - begun).count());
 }
 
 bool exchange::look_here(const std::string& key, search_rule rule) {
@@ -153,8 +161,7 @@ net::task<void> exchange::look_further(const std::string& key, search_rule rule)
     auto [loaded] = co_await state_.reads().heads.ask(kept(), key, wish_of(request_));
     now_ = state_.on().now();
     store_failed_ = store_failed_ || !loaded;
-    if (!loaded || !loaded->set) co_return;
-    take(std::move(*loaded));
+    if (loaded && loaded->set) take(std::move(*loaded));
     decide();
 }
 
@@ -217,6 +224,11 @@ cache::purge_state exchange::purge_of(const store::object& o) const {
     return kept().purges().judge(o, request_, route_->name, rules(), state_.scratch);
 }
 
+bool exchange::decided_here() const noexcept {
+    using enum cache::reuse_action;
+    return decision_.what == serve || decision_.what == serve_revalidate || decision_.what == refuse;
+}
+
 net::task<exchange::next> exchange::from_store() {
     using enum cache::reuse_action;
     switch (decision_.what) {
@@ -251,15 +263,15 @@ net::task<exchange::next> exchange::from_store() {
     co_return next::origin;
 }
 
-net::task<exchange::next> exchange::join_others() {
+std::shared_ptr<flight> exchange::join() {
     if (!rules().collapse) {
         alone_ = state_.collapse().not_kept(*join_key_, now_.steady);
-        co_return next::origin;
+        return nullptr;
     }
-    const collapse_table::joined joined = state_.collapse().join(*join_key_, now_.steady);
+    collapse_table::joined joined = state_.collapse().join(*join_key_, now_.steady);
     if (!joined.with) {
         alone_ = true;
-        co_return next::origin;
+        return nullptr;
     }
     if (joined.leads) {
         lead_ = leadership(state_.collapse(), joined.with);
@@ -270,14 +282,16 @@ net::task<exchange::next> exchange::join_others() {
             decide();
             if (decision_.what == cache::reuse_action::serve) {
                 lead_.finish({outcome::kind::published, chosen_, decision_.why, {}});
-                const next then = co_await from_store();
-                co_return then;
             }
         }
-        co_return next::origin;
+        return nullptr;
     }
+    return std::move(joined.with);
+}
+
+net::task<exchange::next> exchange::follow(std::shared_ptr<flight> with) {
     const std::optional<outcome> result =
-        co_await collapse_table::wait(joined.with, state_.on(), rules().collapse_wait);
+        co_await collapse_table::wait(std::move(with), state_.on(), rules().collapse_wait);
     if (!result) {  // waited long enough: ask for ourselves
         alone_ = true;
         co_return next::origin;

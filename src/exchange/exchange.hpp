@@ -42,7 +42,9 @@ private:
     // exchange.cpp: the steps
     void take_route(const routing::route& route);
     net::task<void> cached();
-    net::task<void> look_up();
+    /// In memory. `rule`: what is known for the path. False: there is another level, which has to be asked.
+    bool look_up(const search_rule& rule);
+    net::task<void> look_up_further(search_rule rule);
     /// What memory has under that key, for which the request stands from here on. False: nothing.
     bool look_here(const std::string& key, search_rule rule);
     net::task<void> look_further(const std::string& key, search_rule rule);
@@ -58,8 +60,12 @@ private:
     const std::string& key() const noexcept { return *key_; }
     cache::purge_state purge_of(const store::object& o) const;
     void forget_purged();
+    /// The origin is not asked.
+    bool decided_here() const noexcept;
     net::task<next> from_store();
-    net::task<next> join_others();
+    /// The flight that this request follows; null: it asks for itself, alone or as a leader.
+    std::shared_ptr<flight> join();
+    net::task<next> follow(std::shared_ptr<flight> with);
     net::task<bool> serve_collapsed(const outcome& result);
     net::task<void> send_local(int status, std::string_view text, reason why);
     net::task<void> send_error(error_code ec);
@@ -78,7 +84,8 @@ private:
     net::task<bool> completed(std::unique_ptr<upstream::call>& call, moment asked);
     net::task<store::object_ptr> stored_now();
 
-    net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head head, bool with_body);
+    /// `head` outlives the call of it.
+    net::task<result<std::unique_ptr<upstream::call>>> send_upstream(http::request_head& head, bool with_body);
     void note(const upstream::call& call);
     net::task<void> pass();
     net::task<void> switch_protocols(upstream::call& call);

@@ -1,10 +1,10 @@
 #include "forwarding.hpp"
 
+#include "etagere/base/writer.hpp"
 #include "etagere/http/date.hpp"
 #include "etagere/http/lists.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace etagere::exchange {
@@ -13,7 +13,15 @@ namespace {
 
 using http::field_id;
 
-constexpr std::string_view pseudonym = "etagere";
+/// Our member of Via, behind the version that the message came in.
+std::string_view via(http::version v) noexcept {
+    switch (v) {
+        case http::version::http10: return "1.0 etagere";
+        case http::version::http2: return "2 etagere";
+        case http::version::http11: break;
+    }
+    return "1.1 etagere";
+}
 
 /// What origins believe of where a request came from (Rack and Rails read all of these). A stranger may not say it.
 constexpr std::string_view believed_from_proxies[] = {
@@ -22,15 +30,6 @@ constexpr std::string_view believed_from_proxies[] = {
     "X-Real-IP",         "X-Client-IP",        "Client-IP",        "True-Client-IP",   "X-Cluster-Client-IP",
     "X-Url-Scheme",      "Front-End-Https",    "X-Host",           "X-Forwarded-Path", "X-Script-Name",
 };
-
-std::string_view via_version(http::version v) noexcept {
-    switch (v) {
-        case http::version::http10: return "1.0 ";
-        case http::version::http2: return "2 ";
-        case http::version::http11: break;
-    }
-    return "1.1 ";
-}
 
 /// Of the fields that the table of known names has, one bit each.
 std::uint64_t known_believed() noexcept {
@@ -85,19 +84,26 @@ http::request_head passed_on(const http::request_head& in, bool from_stranger) {
 
 /// RFC 7239 §6: IPv6 in brackets and quotes; a Unix peer has no address to tell.
 std::string forwarded_element(const net::peer_info& peer, const http::request_head& in, std::string_view authority) {
+    constexpr std::size_t most_around = 32;
     const bool v6 = peer.address.find(':') != std::string::npos;
     std::string out;
-    out.reserve(64 + peer.address.size() + in.host.size());
-    out = "for=";
-    if (peer.address == "unix") {
-        out += "unknown";
-    } else if (v6) {
-        out.append("\"[").append(peer.address).append("]\"");
-    } else {
-        out += peer.address;
-    }
-    if (!in.host.empty()) out.append(";host=\"").append(authority).append("\"");
-    out.append(";proto=").append(in.scheme);
+    append_at_most(out, most_around + peer.address.size() + authority.size() + in.scheme.size(), [&](writer& to) {
+        to += "for=";
+        if (v6) to += "\"[";
+        if (peer.address == "unix") {
+            to += "unknown";
+        } else {
+            to += std::string_view(peer.address);
+        }
+        if (v6) to += "]\"";
+        if (!authority.empty()) {
+            to += ";host=\"";
+            to += authority;
+            to += '"';
+        }
+        to += ";proto=";
+        to += std::string_view(in.scheme);
+    });
     return out;
 }
 
@@ -130,7 +136,7 @@ http::request_head upstream_request(const http::request_head& in, const net::pee
     // On the way out nobody's address is anybody's business; towards our own API the origin needs the client.
     if (as == role::ingress) set_forwarding(out.header, in, peer);
     out.header.set(field_id::x_request_id, request_id);
-    append_to_list(out.header, field_id::via, std::string(via_version(in.protocol)).append(pseudonym));
+    append_to_list(out.header, field_id::via, via(in.protocol));
     if (in.verb == http::method::options && in.header.has(field_id::max_forwards)) {
         if (const auto hops = http::parse_delta_seconds(in.header.get(field_id::max_forwards)); hops && *hops > 0) {
             out.header.set(field_id::max_forwards, std::to_string(*hops - 1));  // RFC 9110 §7.6.2
@@ -140,7 +146,7 @@ http::request_head upstream_request(const http::request_head& in, const net::pee
 }
 
 void complete_response(http::response_head& head, wall_time received) {
-    append_to_list(head.header, field_id::via, std::string(via_version(head.protocol)).append(pseudonym));
+    append_to_list(head.header, field_id::via, via(head.protocol));
     if (!head.header.has(field_id::date)) {
         head.header.append(field_id::date, http::format_date(std::chrono::floor<seconds>(received)));
     }

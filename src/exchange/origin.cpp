@@ -23,7 +23,7 @@ bool is_server_error(int status) noexcept {  // RFC 5861 §4: the errors that st
 
 }  // namespace
 
-net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http::request_head head, bool with_body) {
+net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http::request_head& head, bool with_body) {
     const std::shared_ptr<upstream::cluster> cluster = state_.cluster_for(*runtime_, route_->upstream);
     record_.upstream = config().upstreams[route_->upstream].name;
     if (rules().enabled) asked_under_ = kept().purges().mark();
@@ -37,8 +37,7 @@ net::task<result<std::unique_ptr<upstream::call>>> exchange::send_upstream(http:
     rq.on_interim = [this](const http::response_head& interim) -> net::task<void> {
         (void)co_await t_.send_interim(interim);
     };
-    result<std::unique_ptr<upstream::call>> answer = co_await cluster->send(std::move(rq));
-    co_return answer;
+    return cluster->send(std::move(rq));
 }
 
 void exchange::note(const upstream::call& call) {
@@ -87,7 +86,7 @@ net::task<void> exchange::ask_origin() {
         const bool whole = validating || completing || !alone_;
         http::request_head head = origin_request(offer, !whole);
         const moment asked = state_.on().now();
-        auto call = co_await send_upstream(std::move(head), false);
+        auto call = co_await send_upstream(head, false);
         if (!call) {
             co_await failed_at_origin(call.error());
             co_return;
@@ -215,7 +214,7 @@ net::task<void> exchange::pass() {
     http::request_head head = upstream_request(request_, t_.peer(), role_, request_id_);
     if (record_.why != reason::pass_upgrade) head.upgrade.clear();
     const moment asked = state_.on().now();
-    auto call = co_await send_upstream(std::move(head), request_.body.has_body());
+    auto call = co_await send_upstream(head, request_.body.has_body());
     if (!call) {
         co_await send_error(call.error());
         co_return;

@@ -1,14 +1,24 @@
 #include "etagere/exchange/runtime.hpp"
 
+#include <algorithm>
 #include <random>
+#include <span>
 
 namespace etagere::exchange {
+
+namespace {
+
+void write_hex(std::span<char> to, std::uint64_t value) noexcept {
+    for (std::size_t i = to.size(); i-- > 0; value >>= 4U) to[i] = "0123456789abcdef"[value & 15U];
+}
+
+}  // namespace
 
 worker_state::worker_state(net::worker& on, std::shared_ptr<const runtime> current, collapse_table& collapse,
                            observer& watch)
     : on_(on), collapse_(collapse), watch_(watch), reads_(on) {
     std::random_device seed;
-    id_high_ = (std::uint64_t{seed()} << 32U) | seed();
+    write_hex(id_high_, (std::uint64_t{seed()} << 32U) | seed());
     adopt(std::move(current));
 }
 
@@ -39,11 +49,10 @@ void worker_state::drain() noexcept {
 }
 
 std::string worker_state::new_request_id() {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string id(32, '0');
-    const std::uint64_t parts[] = {id_high_,
-                                   ++id_low_ * 0x9E3779B97F4A7C15U};  // odd multiplier: a permutation, so unique
-    for (std::size_t i = 0; i < 32; ++i) id[i] = digits[parts[i / 16] >> (60 - 4 * (i % 16)) & 15U];
+    std::string id(2 * id_high_.size(), '0');
+    std::ranges::copy(id_high_, id.begin());
+    // The multiplier is odd: a permutation, so unique.
+    write_hex(std::span(id).subspan(id_high_.size()), ++id_low_ * 0x9E3779B97F4A7C15U);
     return id;
 }
 

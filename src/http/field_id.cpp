@@ -75,7 +75,8 @@ constexpr std::size_t longest = [] {
 field_id find_field_id(std::string_view name) noexcept {
     if (name.empty() || name.size() > longest) return field_id::other;
     const std::uint8_t id = slots[hash(name, multiplier)];
-    return id != 0 && iequals(names[id], name) ? static_cast<field_id>(id) : field_id::other;
+    // Most senders write names as the RFCs do.
+    return id != 0 && (names[id] == name || iequals(names[id], name)) ? static_cast<field_id>(id) : field_id::other;
 }
 
 std::string_view canonical_name(field_id id) noexcept {

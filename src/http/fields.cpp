@@ -13,6 +13,8 @@ constexpr std::uint64_t bit(field_id id) noexcept {
     return std::uint64_t{1} << static_cast<unsigned>(id);
 }
 
+constexpr std::size_t longest_name = std::numeric_limits<std::uint16_t>::max();
+
 constexpr std::array<bool, 256> token_octets = [] {
     std::array<bool, 256> ok{};
     for (unsigned c = '0'; c <= '9'; ++c) ok[c] = true;
@@ -95,8 +97,9 @@ bool fields::add(std::string_view name, std::string_view value) {
 
 bool fields::add(field_id id, std::string_view name, std::string_view value) {
     assert(id == find_field_id(name));
-    if (name.size() > std::numeric_limits<std::uint16_t>::max() || !is_token(name) || !is_field_value(value))
-        return false;
+    // A name with an id is a token.
+    const bool named = id != field_id::other || (name.size() <= longest_name && is_token(name));
+    if (!named || !is_field_value(value)) return false;
     push(id, name, value);
     return true;
 }
@@ -162,8 +165,12 @@ std::optional<std::string_view> fields::find(field_id id) const noexcept {
 
 std::optional<std::string_view> fields::find(std::string_view name) const noexcept {
     if (const field_id id = find_field_id(name); id != field_id::other) return find(id);
-    for (const entry f : *this) {
-        if (f.id == field_id::other && iequals(f.name, name)) return f.value;
+    if (!has_others()) return std::nullopt;
+    for (const slot& s : slots_) {
+        if (s.id != field_id::other || s.name_size != name.size()) continue;
+        if (iequals({arena_.data() + s.name_at, s.name_size}, name)) {
+            return std::string_view(arena_.data() + s.value_at, s.value_size);
+        }
     }
     return std::nullopt;
 }
@@ -173,9 +180,11 @@ std::optional<std::string> fields::combined(field_id id) const {
 }
 
 std::optional<std::string> fields::combined(std::string_view name) const {
+    const field_id id = find_field_id(name);
     std::optional<std::string> all;
+    if (id == field_id::other ? !has_others() : !has(id)) return all;
     for (const entry f : *this) {
-        if (!iequals(f.name, name)) continue;
+        if (f.id != id || !iequals(f.name, name)) continue;
         if (all) {
             all->append(", ").append(f.value);
         } else {
@@ -226,15 +235,19 @@ void fields::live_in(std::string text, std::size_t at) {
 // `name` and `value` may be views into this very arena (set(a, get(b))): when it has to grow, the old one lives on
 // until both are copied.
 void fields::push(field_id id, std::string_view name, std::string_view value) {
-    const std::size_t at = arena_.size();
-    assert(at + name.size() + value.size() <= std::numeric_limits<std::uint32_t>::max());
-    if (arena_.capacity() - at < name.size() + value.size()) {
+    const std::size_t at = arena_.size(), after = at + name.size() + value.size();
+    assert(after <= std::numeric_limits<std::uint32_t>::max());
+    if (arena_.capacity() < after) {
         std::string larger;
-        larger.reserve(std::max({std::size_t{512}, 2 * at, at + name.size() + value.size()}));
+        larger.reserve(std::max({std::size_t{512}, 2 * at, after}));
         larger.append(arena_).append(name).append(value);
         arena_.swap(larger);
     } else {
-        arena_.append(name).append(value);
+        arena_.resize_and_overwrite(after, [&](char* arena, std::size_t) {
+            std::memcpy(arena + at, name.data(), name.size());
+            std::memcpy(arena + at + name.size(), value.data(), value.size());
+            return after;
+        });
     }
     if (slots_.capacity() == 0) slots_.reserve(16);
     const auto name_at = static_cast<std::uint32_t>(at);

@@ -23,12 +23,6 @@ std::size_t member_end(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string_view trim(std::string_view text) noexcept {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 std::optional<std::string_view> next_member(std::string_view& rest) noexcept {
     while (!rest.empty()) {
         const std::size_t end = member_end(rest);

@@ -248,6 +248,7 @@ task<bool> h1_connection::handle() {
         co_await linger();
         co_return false;
     }
+    if (work_->decoder.done()) co_return true;
     const bool clean = co_await drain_body();
     co_return clean;
 }

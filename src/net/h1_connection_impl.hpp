@@ -86,6 +86,7 @@ public:
         work_->answer.clear();
         return work_->answer;
     }
+    task<result<void>> send_whole(const http::response_head& head, std::string_view content) override;
     task<result<void>> send_head(const http::response_head& head) override;
     task<result<void>> send(std::string_view content) override;
     task<result<void>> flush() override;
@@ -120,6 +121,7 @@ private:
     void stop() noexcept override;
 
     gather immediate_buffers(immediate_answer& a);
+    void begin_answer(const http::response_head& head);
     task<result<void>> write(gather buffers, std::size_t skip);
     /// As much as the client takes now; 0 where that is nothing.
     std::size_t write_now(const gather& buffers, error_code& ec);

@@ -147,7 +147,8 @@ task<result<void>> h1_connection::answer(immediate_answer& a) {
     co_return sent;
 }
 
-task<result<void>> h1_connection::send_head(const http::response_head& head) {
+/// The head, into `out`; `head.body` is mapped to what this client understands.
+void h1_connection::begin_answer(const http::response_head& head) {
     sending_ = http::h1::response_framing(head, work_->request.head().protocol, work_->request.head().verb);
     left_to_send_ = sending_.how == http::framing::kind::length ? sending_.length : 0;
     if (sending_.how == http::framing::kind::until_close) close_after_ = true;
@@ -160,6 +161,24 @@ task<result<void>> h1_connection::send_head(const http::response_head& head) {
                              implied ? static_cast<std::int64_t>(head.body.length) : head.declared_length,
                              work_->request.head().protocol, will_keep_alive());
     phase_ = phase::head;
+}
+
+task<result<void>> h1_connection::send_whole(const http::response_head& head, std::string_view content) {
+    begin_answer(head);
+    if (sending_.how == http::framing::kind::none) content = {};
+    if (sending_.length != content.size()) {  // never another length than Content-Length promised
+        cut();
+        co_return fail(errc::internal);
+    }
+    const gather buffers{work_->out, content};
+    const result<void> sent = co_await write(buffers, 0);
+    work_->out.clear();
+    if (sent && phase_ != phase::aborted) phase_ = phase::done;
+    co_return sent;
+}
+
+task<result<void>> h1_connection::send_head(const http::response_head& head) {
+    begin_answer(head);
     co_return result<void>{};
 }
 

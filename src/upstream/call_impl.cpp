@@ -35,12 +35,7 @@ void name_endpoint(http::request_head& head, const endpoint_options& e) {
 }  // namespace
 
 call_impl::~call_impl() {
-    if (!connection_) return;
-    if (head_here_ && decoder_.done() && !switched_ && !sending()) {
-        settle();
-    } else {
-        drop();
-    }
+    call_impl::stop();
 }
 
 net::task<result<void>> call_impl::start(const call_request& request) {
@@ -270,6 +265,18 @@ net::task<result<std::string_view>> call_impl::read() {
     co_return std::string_view{};
 }
 
+std::optional<std::string_view> call_impl::whole() noexcept {
+    if (ended()) return std::string_view{};
+    const bool all_here = head_here_ && connection_ && !sending() && head_.body.how == http::framing::kind::length &&
+                          decoder_.remaining() == head_.body.length &&
+                          connection_->input.unread().size() >= head_.body.length;
+    if (!all_here) return std::nullopt;
+    const auto step = decoder_.decode(connection_->input.unread());
+    if (!step) return std::nullopt;
+    connection_->input.consume(step->consumed);
+    return step->content;
+}
+
 const http::fields* call_impl::trailers() const noexcept {
     return decoder_.done() && !decoder_.trailers().empty() ? &decoder_.trailers() : nullptr;
 }
@@ -290,6 +297,7 @@ net::stream_socket call_impl::take_socket(std::string& early, std::shared_ptr<vo
 
 /// The answer is complete.
 void call_impl::settle() {
+    if (!connection_) return;
     // Bytes behind the answer belong to nobody: whoever came next would take them for its own (S123).
     const bool again = head_.keep_alive && (!upload_ || upload_->complete()) && connection_->input.unread().empty();
     if (again) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,11 +33,12 @@ public:
     const http::response_head& head() const noexcept override { return head_; }
     http::response_head take_head() noexcept override;
     const call_facts& facts() const noexcept override { return facts_; }
+    std::optional<std::string_view> whole() noexcept override;
     net::stream_socket take_socket(std::string& early, std::shared_ptr<void>& released) override;
 
     // body_source
     net::task<result<std::string_view>> read() override;
-    void stop() noexcept override { drop(); }
+    void stop() noexcept override { ended() ? settle() : drop(); }
     const http::fields* trailers() const noexcept override;
 
 private:
@@ -51,6 +53,9 @@ private:
     bool may_repeat(const http::request_head& head, const error_code& why) const noexcept;
     void settle();
     void drop() noexcept;
+
+    /// Nothing of request and answer is left to wait for.
+    bool ended() const noexcept { return head_here_ && decoder_.done() && !switched_ && !sending(); }
 
     /// The request is still on its way.
     bool sending() const noexcept { return upload_ && upload_->running(); }

@@ -13,6 +13,7 @@
 #include "etagere/store/purges.hpp"
 #include "etagere/upstream/upstream.hpp"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -87,7 +88,7 @@ private:
     collapse_table& collapse_;
     observer& watch_;
     store_reads reads_;
-    std::uint64_t id_high_;
+    std::array<char, 16> id_high_{};  // in hexadecimal
     std::uint64_t id_low_ = 0;
 };
 

@@ -53,6 +53,8 @@ public:
     bool has(field_id id) const noexcept {
         return id != field_id::other && (present_ >> static_cast<unsigned>(id) & 1U) != 0;
     }
+    /// False: whatever is here has an id, and a name without one is not worth looking for.
+    bool has_others() const noexcept { return (present_ & 1U) != 0; }
     std::size_t count(field_id id) const noexcept;
     /// First value of that name.
     std::optional<std::string_view> find(field_id id) const noexcept;

@@ -9,6 +9,14 @@
 
 namespace etagere::http {
 
+/// Without SP and HTAB at both ends.
+constexpr std::string_view trim(std::string_view text) noexcept {
+    const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
 /// Cuts one list member off the front of `rest`: split at commas outside quoted strings, white space trimmed, empty
 /// members skipped. nullopt at the end. An unterminated quoted string runs to the end of the value.
 std::optional<std::string_view> next_member(std::string_view& rest) noexcept;
@@ -36,7 +44,5 @@ directive split_directive(std::string_view member) noexcept;
 
 /// delta-seconds (RFC 9111 §1.2.2): digits only; what does not fit is 2^31. nullopt for anything else.
 std::optional<std::int64_t> parse_delta_seconds(std::string_view text) noexcept;
-
-std::string_view trim(std::string_view text) noexcept;  // SP and HTAB
 
 }  // namespace etagere::http

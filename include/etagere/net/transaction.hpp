@@ -72,11 +72,14 @@ public:
     /// The request's body. The first read sends "100 Continue" where the client waits for it (RFC 9110 §10.1.1).
     virtual body_source& body() noexcept = 0;
 
-    // Answering: interim responses, then exactly one of answer() or send_head(), then send()… and finish(), or abort().
+    // Answering: interim responses, then exactly one of answer(), send_whole(), or send_head(), then send()… and
+    // finish(), or abort().
     virtual task<result<void>> send_interim(const http::response_head& head) = 0;
     virtual task<result<void>> answer(immediate_answer& a) = 0;
     /// An empty one for answer(), of the connection's own: its scratch keeps its capacity.
     virtual immediate_answer& blank_answer() noexcept = 0;
+    /// All of an answer whose `head.body` is none or a length, in one write.
+    virtual task<result<void>> send_whole(const http::response_head& head, std::string_view content) = 0;
     /// `head.body` says how the body is known; the codec maps it to the client's version and method. Written with the
     /// first content, or by flush() or finish().
     virtual task<result<void>> send_head(const http::response_head& head) = 0;

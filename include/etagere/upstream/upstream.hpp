@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace etagere::upstream {
@@ -67,6 +69,9 @@ public:
     /// The same, for who passes it on, once: head() keeps what is no text.
     virtual http::response_head take_head() noexcept = 0;
     virtual const call_facts& facts() const noexcept = 0;
+    /// The content, where the answer has come to its end already: then there is nothing to read() any more. Valid until
+    /// stop(). Nothing, and nothing has happened, where the body has to be read.
+    virtual std::optional<std::string_view> whole() noexcept = 0;
     /// After a 101: the connection itself, and what was already read from it. The slot is given back with the socket's
     /// end by `released`, which the tunnel keeps alive.
     virtual net::stream_socket take_socket(std::string& early, std::shared_ptr<void>& released) = 0;

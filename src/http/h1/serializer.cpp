@@ -11,7 +11,7 @@
 namespace etagere::http::h1 {
 namespace {
 
-constexpr std::string_view crlf = "\r\n";
+constexpr std::string_view crlf = "\r\n", colon = ": ";
 
 void write_number(std::string& out, std::uint64_t value, int base) {
     std::array<char, 20> digits{};
@@ -20,23 +20,17 @@ void write_number(std::string& out, std::uint64_t value, int base) {
 }
 
 void write_fields(std::string& out, const fields& header) {
-    std::size_t size = out.size();
-    for (const fields::entry f : header) {
-        if (!is_codec_owned(f.id)) size += f.name.size() + f.value.size() + 4;
-    }
-    std::size_t at = out.size();
-    out.resize(size);
-    const auto put = [&out, &at](std::string_view text) {
-        std::memcpy(out.data() + at, text.data(), text.size());
-        at += text.size();
-    };
-    for (const fields::entry f : header) {
-        if (is_codec_owned(f.id)) continue;
-        put(f.name);
-        put(": ");
-        put(f.value);
-        put(crlf);
-    }
+    // Every name and value lies in the octets, once.
+    const std::size_t at_most = header.octets().size() + header.size() * (colon.size() + crlf.size());
+    append_at_most(out, at_most, [&header](writer& to) {
+        for (const fields::entry f : header) {
+            if (is_codec_owned(f.id)) continue;
+            to += f.name;
+            to += colon;
+            to += f.value;
+            to += crlf;
+        }
+    });
 }
 
 constexpr std::size_t most_framing = 40;     // "Content-Length: ", digits, CRLF

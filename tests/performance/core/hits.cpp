@@ -48,6 +48,9 @@ public:
     net::task<result<void>> send_interim(const http::response_head&) override { co_return fail(errc::internal); }
     net::task<result<void>> answer(net::immediate_answer&) override { co_return fail(errc::internal); }
     net::immediate_answer& blank_answer() noexcept override { return answer_; }
+    net::task<result<void>> send_whole(const http::response_head&, std::string_view) override {
+        co_return fail(errc::internal);
+    }
     net::task<result<void>> send_head(const http::response_head&) override { co_return fail(errc::internal); }
     net::task<result<void>> send(std::string_view) override { co_return fail(errc::internal); }
     net::task<result<void>> flush() override { co_return fail(errc::internal); }

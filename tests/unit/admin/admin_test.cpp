@@ -60,6 +60,9 @@ public:
         co_return result<void>{};
     }
     net::immediate_answer& blank_answer() noexcept override { return blank; }
+    net::task<result<void>> send_whole(const http::response_head&, std::string_view) override {
+        co_return unexpected();
+    }
     net::task<result<void>> send_head(const http::response_head&) override { co_return unexpected(); }
     net::task<result<void>> send(std::string_view) override { co_return unexpected(); }
     net::task<result<void>> flush() override { co_return unexpected(); }

@@ -57,6 +57,31 @@ TEST_F(UpstreamAnswer, NoBodyWhereNoneMayBe) {
     EXPECT_EQ(seen().idle, 1U);
 }
 
+TEST_F(UpstreamAnswer, IsThereWholeWhereItCameInOnePiece) {
+    const auto whole = [this](const std::string& text) {
+        const origin o(worker.io(), says(text, false));
+        make(one(o));
+        worker.io().restart();
+        std::optional<std::string> out;
+        run([&]() -> net::task<void> {
+            const http::request_head head = request(http::method::get);
+            auto sent = co_await api->send({.head = &head, .on_interim = {}});
+            if (const auto here = (*sent)->whole()) out = std::string(*here);
+            (*sent)->stop();
+        });
+        return out;
+    };
+    EXPECT_EQ(whole("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), "hello");
+    EXPECT_EQ(seen().idle, 1U);
+    EXPECT_EQ(whole("HTTP/1.1 204 No Content\r\n\r\n"), "");
+    EXPECT_EQ(seen().idle, 1U);
+    EXPECT_EQ(whole("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, and more"), "hello");
+    EXPECT_EQ(seen().idle, 0U);
+    EXPECT_EQ(whole("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello"), std::nullopt);
+    EXPECT_EQ(whole("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), std::nullopt);
+    EXPECT_EQ(seen().idle, 0U);
+}
+
 TEST_F(UpstreamAnswer, TruncationIsSeen) {
     for (const char* text : {"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
