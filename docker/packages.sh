@@ -24,7 +24,7 @@ packages() {
                        zlib1g libbrotli1 libzstd1 ca-certificates ;;
         build)    echo clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build libstdc++-12-dev \
                        libboost1.81-dev libfmt-dev libspdlog-dev libssl-dev libyaml-cpp-dev libmemcached-dev \
-                       libxxhash-dev libcli11-dev zlib1g-dev libbrotli-dev libzstd-dev ca-certificates ;;
+                       libxxhash-dev libcli11-dev zlib1g-dev libbrotli-dev libzstd-dev ca-certificates python3 ;;
         test)     echo libgtest-dev libgmock-dev libbenchmark-dev memcached python3 brotli zstd ccache git ;;
         lint)     echo clang-format-19 clang-tidy-19 python3 ;;
         coverage) echo llvm-19 ;;
