@@ -59,12 +59,16 @@ publisher::publisher(const memcached_options& options, const record::seal& seal,
       counted_(counted),
       thread_(start_thread("mc-publisher", [this] { run(); })) {}
 
-void publisher::stop() {
+void publisher::begin_nothing_more() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
     }
     changed_.notify_one();
+}
+
+void publisher::stop() {
+    begin_nothing_more();
     if (thread_.joinable()) thread_.join();
 }
 

@@ -53,6 +53,9 @@ public:
 
     /// Ends the thread and drops what waits; what is submitted later is dropped too.
     void stop();
+    /// What stop() begins with. For who has others to wait for first: a change begun meanwhile could take a whole
+    /// timeout.
+    void begin_nothing_more();
 
     void submit(change c);
     /// Those that wait, and the one that is being carried out.
