@@ -44,7 +44,7 @@ shared_bytes::file_block* shared_bytes::in_file(std::string_view bytes) {
             auto* const made = new file_block;
             made->file = file;
             made->size = bytes.size();
-            made->mapped = static_cast<const char*>(at);
+            made->mapped = at;
             return made;
         }
         ::close(file);
@@ -60,7 +60,7 @@ void shared_bytes::free(block* b) noexcept {
         return;
     }
     auto* const f = static_cast<file_block*>(b);
-    ::munmap(const_cast<char*>(f->mapped), f->size);
+    ::munmap(f->mapped, f->size);
     ::close(f->file);
     open_files.fetch_sub(1, std::memory_order_relaxed);
     delete f;

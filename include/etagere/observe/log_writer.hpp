@@ -110,8 +110,8 @@ class log_writer {
 public:
     struct options {
         std::size_t lane_bytes = std::size_t{256} * 1024;  // each lane may hold, twice: being filled, being written
-        milliseconds flush_every{100};                      // longest that a line waits for a working output
-        milliseconds stop_within{2000};                     // longest that the destructor waits for a stuck one
+        milliseconds flush_every{100};                     // longest that a line waits for a working output
+        milliseconds stop_within{2000};                    // longest that the destructor waits for a stuck one
     };
     explicit log_writer(options o);
     log_writer() : log_writer(options{}) {}

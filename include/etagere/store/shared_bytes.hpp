@@ -54,12 +54,12 @@ private:
         // The octets follow, or file_block's pointer to them.
     };
     struct file_block : block {
-        const char* mapped = nullptr;
+        void* mapped = nullptr;
     };
     explicit shared_bytes(block* b) noexcept : block_(b) {}
     const char* begin() const noexcept {
         return block_->file < 0 ? reinterpret_cast<const char*>(block_ + 1)
-                                : static_cast<const file_block*>(block_)->mapped;
+                                : static_cast<const char*>(static_cast<const file_block*>(block_)->mapped);
     }
     static void free(block* b) noexcept;
     static file_block* in_file(std::string_view bytes);
