@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace etagere::http {
 namespace {
@@ -91,6 +92,37 @@ bool iequals(std::string_view a, std::string_view b) noexcept {
     return same8(n - 8);
 }
 
+fields::fields(const fields& o) : capacity_(static_cast<std::uint32_t>(units(o.octets_, o.size_))) {
+    if (capacity_ > 0) block_ = std::make_unique_for_overwrite<slot[]>(capacity_);
+    copy_fields(o);
+}
+
+fields& fields::operator=(const fields& o) {
+    if (this == &o) return *this;
+    if (units(o.octets_, o.size_) > capacity_) return *this = fields(o);
+    copy_fields(o);
+    return *this;
+}
+
+/// Those of `o`, for which there is room.
+void fields::copy_fields(const fields& o) noexcept {
+    octets_ = o.octets_;
+    size_ = o.size_;
+    in_text_ = o.in_text_;
+    present_ = o.present_;
+    if (o.octets_ > 0) std::memcpy(begin_of_octets(), o.begin_of_octets(), o.octets_);
+    if (o.size_ > 0) std::copy_n(&o.at(o.size_ - 1), o.size_, &at(size_ - 1));
+}
+
+void fields::swap(fields& o) noexcept {
+    std::swap(block_, o.block_);
+    std::swap(capacity_, o.capacity_);
+    std::swap(octets_, o.octets_);
+    std::swap(size_, o.size_);
+    std::swap(in_text_, o.in_text_);
+    std::swap(present_, o.present_);
+}
+
 bool fields::add(std::string_view name, std::string_view value) {
     return add(find_field_id(name), name, value);
 }
@@ -99,9 +131,8 @@ bool fields::add(field_id id, std::string_view name, std::string_view value) {
     assert(id == find_field_id(name));
     // A name with an id is a token.
     const bool named = id != field_id::other || (name.size() <= longest_name && is_token(name));
-    if (!named || !is_field_value(value)) return false;
-    push(id, name, value);
-    return true;
+    if (!named || !is_field_value(value) || octets_ + name.size() + value.size() > most_octets) return false;
+    return push(id, name, value);
 }
 
 void fields::append(field_id id, std::string_view value) {
@@ -111,8 +142,8 @@ void fields::append(field_id id, std::string_view value) {
 }
 
 void fields::reserve(const fields& other, std::size_t more_fields, std::size_t more_octets) {
-    arena_.reserve(other.arena_.size() + more_octets);
-    slots_.reserve(other.slots_.size() + more_fields);
+    const std::size_t octets = other.octets_ + more_octets + more_fields * (colon + line_end);
+    if (const std::size_t all = units(octets, other.size_ + more_fields); all > capacity_) move_to(all);
 }
 
 void fields::set(field_id id, std::string_view value) {
@@ -123,54 +154,62 @@ void fields::set(field_id id, std::string_view value) {
 bool fields::overwrite(field_id id, std::string_view value) noexcept {
     assert(is_field_value(value));
     if (count(id) != 1) return false;
-    const auto at = std::ranges::find(slots_, id, &slot::id);
-    if (at->value_size != value.size()) return false;
-    std::ranges::copy(value, arena_.begin() + at->value_at);
+    const std::string_view old = *find(id);
+    if (old.size() != value.size()) return false;
+    std::ranges::copy(value, begin_of_octets() + (old.data() - begin_of_octets()));
     return true;
+}
+
+template <class Predicate> std::size_t fields::erase_where(Predicate goes) noexcept {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (!goes(i)) at(kept++) = at(i);
+    }
+    const std::size_t gone = size_ - kept;
+    size_ = static_cast<std::uint32_t>(kept);
+    if (gone != 0) in_text_ = false;
+    return gone;
 }
 
 std::size_t fields::erase(field_id id) noexcept {
     if (!has(id)) return 0;
     in_text_ = false;
     present_ &= ~bit(id);
-    return std::erase_if(slots_, [id](const slot& s) { return s.id == id; });
+    return erase_where([&](std::size_t i) { return id_at(i) == id; });
 }
 
 std::size_t fields::erase(std::string_view name) noexcept {
     if (const field_id id = find_field_id(name); id != field_id::other) return erase(id);
-    const std::size_t erased = std::erase_if(slots_, [&](const slot& s) {
-        return s.id == field_id::other && iequals({arena_.data() + s.name_at, s.name_size}, name);
-    });
-    if (erased != 0) in_text_ = false;
-    return erased;
+    return erase_where([&](std::size_t i) { return id_at(i) == field_id::other && iequals(name_at(i), name); });
 }
 
 void fields::clear() noexcept {
-    arena_.clear();
-    slots_.clear();
+    octets_ = 0;
+    size_ = 0;
     present_ = 0;
     in_text_ = false;
 }
 
 std::size_t fields::count(field_id id) const noexcept {
     if (!has(id)) return 0;
-    return static_cast<std::size_t>(std::ranges::count(slots_, id, &slot::id));
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < size_; ++i) n += id_at(i) == id ? 1 : 0;
+    return n;
 }
 
 std::optional<std::string_view> fields::find(field_id id) const noexcept {
     if (!has(id)) return std::nullopt;
-    const auto found = std::ranges::find(slots_, id, &slot::id);
-    return std::string_view(arena_.data() + found->value_at, found->value_size);
+    std::size_t i = 0;
+    while (id_at(i) != id) ++i;
+    return value_at(i);
 }
 
 std::optional<std::string_view> fields::find(std::string_view name) const noexcept {
     if (const field_id id = find_field_id(name); id != field_id::other) return find(id);
     if (!has_others()) return std::nullopt;
-    for (const slot& s : slots_) {
-        if (s.id != field_id::other || s.name_size != name.size()) continue;
-        if (iequals({arena_.data() + s.name_at, s.name_size}, name)) {
-            return std::string_view(arena_.data() + s.value_at, s.value_size);
-        }
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (id_at(i) != field_id::other || at(i).name_size != name.size()) continue;
+        if (iequals(name_at(i), name)) return value_at(i);
     }
     return std::nullopt;
 }
@@ -194,70 +233,72 @@ std::optional<std::string> fields::combined(std::string_view name) const {
     return all;
 }
 
-fields::entry fields::operator[](std::size_t i) const noexcept {
-    const slot& s = slots_[i];
-    return {s.id, {arena_.data() + s.name_at, s.name_size}, {arena_.data() + s.value_at, s.value_size}};
-}
-
-std::size_t fields::memory() const noexcept {
-    return arena_.capacity() + slots_.capacity() * sizeof(slot);
-}
-
 // Octets of erased fields go too, so that a stored head weighs what it says.
 void fields::shrink() {
-    fields tight;
     std::size_t octets = 0;
-    for (const slot& s : slots_) octets += s.name_size + s.value_size;
-    tight.arena_.reserve(octets);
-    tight.slots_.reserve(slots_.size());
+    for (std::size_t i = 0; i < size_; ++i) octets += line(i).size();
+    fields tight;
+    tight.move_to(units(octets, size_));
     for (const entry f : *this) tight.push(f.id, f.name, f.value);
-    arena_.swap(tight.arena_);  // not a move: that would copy a short arena into the old, large one
-    slots_.swap(tight.slots_);
-    in_text_ = false;
+    swap(tight);
 }
 
-void fields::live_in(std::string text, std::size_t at) {
-    constexpr std::size_t colon = 2, line_end = 2;
-    for (slot& s : slots_) {
-        assert(text.compare(at, s.name_size, arena_, s.name_at, s.name_size) == 0);
-        s.name_at = static_cast<std::uint32_t>(at);
-        const std::size_t value_at = at + s.name_size + colon;
-        assert(text.compare(value_at, s.value_size, arena_, s.value_at, s.value_size) == 0);
-        s.value_at = static_cast<std::uint32_t>(value_at);
-        at = value_at + s.value_size + line_end;
+void fields::live_in(std::string_view text, std::size_t at_octet) {
+    assert(text.size() <= addressable);
+    fields there;
+    there.move_to(units(text.size(), size_));
+    std::memcpy(there.begin_of_octets(), text.data(), text.size());
+    there.octets_ = static_cast<std::uint32_t>(text.size());
+    there.size_ = size_;
+    there.in_text_ = true;
+    there.present_ = present_;
+    for (std::size_t i = 0; i < size_; ++i) {
+        assert(text.substr(at_octet, line(i).size()) == line(i));
+        there.at(i) = at(i);
+        there.at(i).at = at_octet & addressable;
+        at_octet += line(i).size();
     }
-    text.shrink_to_fit();
-    arena_.swap(text);
-    slots_.shrink_to_fit();
-    in_text_ = true;
+    swap(there);
 }
 
-// `name` and `value` may be views into this very arena (set(a, get(b))): when it has to grow, the old one lives on
+/// Into a block of so many slots; gives back the one it was in.
+std::unique_ptr<fields::slot[]> fields::move_to(std::size_t capacity) {
+    fields larger;
+    if (capacity > 0) larger.block_ = std::make_unique_for_overwrite<slot[]>(capacity);
+    larger.capacity_ = static_cast<std::uint32_t>(capacity);
+    larger.copy_fields(*this);
+    swap(larger);
+    return std::move(larger.block_);
+}
+
+// `name` and `value` may be views into this very block (set(a, get(b))): when it has to grow, the old one lives on
 // until both are copied.
-void fields::push(field_id id, std::string_view name, std::string_view value) {
-    const std::size_t at = arena_.size(), after = at + name.size() + value.size();
-    assert(after <= std::numeric_limits<std::uint32_t>::max());
-    if (arena_.capacity() < after) {
-        std::string larger;
-        larger.reserve(std::max({std::size_t{512}, 2 * at, after}));
-        larger.append(arena_).append(name).append(value);
-        arena_.swap(larger);
-    } else {
-        arena_.resize_and_overwrite(after, [&](char* arena, std::size_t) {
-            std::memcpy(arena + at, name.data(), name.size());
-            std::memcpy(arena + at + name.size(), value.data(), value.size());
-            return after;
-        });
+bool fields::push(field_id id, std::string_view name, std::string_view value) {
+    const std::size_t size = name.size() + colon + value.size() + line_end;
+    if (octets_ + size > addressable) return false;
+    std::unique_ptr<slot[]> old;
+    if (const std::size_t needed = units(octets_ + size, size_ + 1); needed > capacity_) {
+        constexpr std::size_t fewest = 80;  // of a small head
+        old = move_to(std::max({fewest, std::size_t{2} * capacity_, needed}));
     }
-    if (slots_.capacity() == 0) slots_.reserve(16);
-    const auto name_at = static_cast<std::uint32_t>(at);
-    slots_.push_back({.name_at = name_at,
-                      .value_at = name_at + static_cast<std::uint32_t>(name.size()),
-                      .value_size = static_cast<std::uint32_t>(value.size()),
-                      .name_size = static_cast<std::uint16_t>(name.size()),
-                      .id = id});
-    present_ |= bit(id);
+    char* to = begin_of_octets() + octets_;
+    const auto put = [&to](std::string_view text) {
+        std::memcpy(to, text.data(), text.size());
+        to += text.size();
+    };
+    const std::uint64_t line_at = octets_;
+    put(name);
+    put(": ");
+    put(value);
+    put("\r\n");
+    octets_ += static_cast<std::uint32_t>(size);
+    at(size_++) = {.at = line_at & addressable,
+                   .value_size = value.size() & addressable,
+                   .name_size = name.size() & 0xFFFFU,
+                   .id = static_cast<std::uint64_t>(id) & 0x3FU};
     in_text_ = false;
+    present_ |= bit(id);
+    return true;
 }
 
 }  // namespace etagere::http

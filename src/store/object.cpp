@@ -15,7 +15,6 @@ namespace {
 std::string wire_head(int status, const http::fields& header) {
     std::string out;
     http::h1::write_response_start(out, status, http::status_phrase(status), header);
-    out.shrink_to_fit();
     return out;
 }
 
@@ -26,6 +25,7 @@ coded_form make_form(const cache::stored_response& response, http::coding how, s
     cache::describe_coding(header, how);
     header.append(http::field_id::via, via);
     made.wire_full = wire_head(response.status, header);
+    made.wire_full.shrink_to_fit();
     return made;
 }
 
@@ -45,7 +45,7 @@ void write_wire_full(cache::stored_response& r) {
     }
     const std::size_t fields_at = text.size();
     text = wire_head(r.status, complete_header(r, r.header));
-    r.header.live_in(std::move(text), fields_at);
+    r.header.live_in(text, fields_at);
 }
 
 /// Adds the forms of `from` that `to` lacks. A 304 can have forbidden them meanwhile.
@@ -86,13 +86,13 @@ object_ptr make_object(cache::stored_response response, shared_bytes body, wall_
 void object::append_not_modified(std::string& out, bool coded) const {
     http::h1::write_response_start(out, 304, http::status_phrase(304), {});
     const bool has_etag = response.header.has(http::field_id::etag);
-    for (const http::fields::entry field : response.header) {
+    for (std::size_t i = 0; i < response.header.size(); ++i) {
+        const http::fields::entry field = response.header[i];
         if (!cache::belongs_in_not_modified(field, has_etag)) continue;
         if (coded && field.id == http::field_id::etag && !coded_etag.empty()) {
             out.append("ETag: ").append(coded_etag).append("\r\n");
         } else {
-            constexpr std::size_t colon = 2, line_end = 2;
-            out.append(field.name.data(), field.name.size() + colon + field.value.size() + line_end);
+            out.append(response.header.line(i));
         }
     }
     out.append("Via: ").append(via).append("\r\n");

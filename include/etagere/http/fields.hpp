@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace etagere::http {
 
@@ -19,8 +20,9 @@ bool is_field_value(std::string_view text) noexcept;
 /// ASCII case-insensitive equality.
 bool iequals(std::string_view a, std::string_view b) noexcept;
 
-/// Owns its bytes in one arena: clear() keeps the capacity, so a connection that reuses one allocates nothing in the
-/// steady state. Views it gives are valid until the next non-const call. Not thread-safe to write; safe to read shared.
+/// Keeps its fields as they are sent, "Name: value" line after line, and beside each line where it lies and what it is:
+/// all in one block of memory. clear() keeps the block, so a connection that reuses one allocates nothing in the steady
+/// state. Views it gives are valid until the next non-const call. Not thread-safe to write; safe to read shared.
 class fields {
 public:
     struct entry {
@@ -29,9 +31,24 @@ public:
         std::string_view value;  // without surrounding white space
     };
     class iterator;
+    /// So many octets of lines are let in, erased ones among them: more than any head that is read. A little more has
+    /// room, for what we add ourselves.
+    static constexpr std::size_t most_octets = (std::size_t{1} << 21U) - 4096;
 
-    /// The one way in. False, and nothing is added, where the name is no token or the value holds a forbidden octet:
-    /// whatever came in, no CR, LF or NUL can go out.
+    fields() = default;
+    fields(const fields& o);
+    fields(fields&& o) noexcept { swap(o); }
+    fields& operator=(const fields& o);
+    fields& operator=(fields&& o) noexcept {
+        fields taken(std::move(o));
+        swap(taken);
+        return *this;
+    }
+    ~fields() = default;
+    void swap(fields& o) noexcept;
+
+    /// The one way in. False, and nothing is added, where the name is no token, the value holds a forbidden octet, or
+    /// there would be too many octets: whatever came in, no CR, LF or NUL can go out.
     [[nodiscard]] bool add(std::string_view name, std::string_view value);
     /// The same, for a caller that has looked `id` up already: it has to be find_field_id(name).
     [[nodiscard]] bool add(field_id id, std::string_view name, std::string_view value);
@@ -65,34 +82,59 @@ public:
     std::optional<std::string> combined(field_id id) const;
     std::optional<std::string> combined(std::string_view name) const;
 
-    std::size_t size() const noexcept { return slots_.size(); }
-    bool empty() const noexcept { return slots_.empty(); }
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
     entry operator[](std::size_t i) const noexcept;
+    /// "Name: value\r\n": the field as it is sent.
+    std::string_view line(std::size_t i) const noexcept;
     iterator begin() const noexcept;
     iterator end() const noexcept;
-    /// Bytes of the arena plus slots: what a store charges for it.
-    std::size_t memory() const noexcept;
+    /// Bytes of the block: what a store charges for it.
+    std::size_t memory() const noexcept { return capacity_ * sizeof(slot); }
     /// Releases spare capacity; for fields that are about to live long.
     void shrink();
-    /// For fields that are sent as they lie: `text` has them from `at` on, in their order, as http::h1 writes them, and
-    /// takes the place of the arena. Changing them later is allowed, and ends that.
-    void live_in(std::string text, std::size_t at);
+    /// For fields that are sent as they lie: `text` has them from `at_octet` on, in their order, as http::h1 writes
+    /// them, and takes the place of the lines. Changing them later is allowed, and ends that.
+    void live_in(std::string_view text, std::size_t at_octet);
     bool lives_in_text() const noexcept { return in_text_; }
-    /// The text of live_in(), as long as they live in it.
-    std::string_view octets() const noexcept { return arena_; }
+    /// The text of live_in(), as long as they live in it; else all lines, erased ones among them.
+    std::string_view octets() const noexcept { return {begin_of_octets(), octets_}; }
 
 private:
     struct slot {
-        std::uint32_t name_at, value_at, value_size;
-        std::uint16_t name_size;
-        field_id id;
+        std::uint64_t at : 21;  // of the line, from the beginning of the block
+        std::uint64_t value_size : 21;
+        std::uint64_t name_size : 16;
+        std::uint64_t id : 6;
     };
-    void push(field_id id, std::string_view name, std::string_view value);
+    static_assert(sizeof(slot) == 8 && static_cast<int>(field_id::count_) <= 1 << 6);
+    static constexpr std::size_t addressable = (std::size_t{1} << 21U) - 1;
+    static constexpr std::size_t colon = 2, line_end = 2;  // ": ", "\r\n"
 
-    std::string arena_;
-    std::vector<slot> slots_;
-    std::uint64_t present_ = 0;
+    static std::size_t units(std::size_t octets, std::size_t fields) noexcept {
+        return (octets + sizeof(slot) - 1) / sizeof(slot) + fields;
+    }
+    const char* begin_of_octets() const noexcept { return reinterpret_cast<const char*>(block_.get()); }
+    char* begin_of_octets() noexcept { return reinterpret_cast<char*>(block_.get()); }
+    slot& at(std::size_t i) noexcept { return block_[capacity_ - 1 - i]; }
+    const slot& at(std::size_t i) const noexcept { return block_[capacity_ - 1 - i]; }
+    field_id id_at(std::size_t i) const noexcept { return static_cast<field_id>(at(i).id); }
+    std::string_view name_at(std::size_t i) const noexcept { return {begin_of_octets() + at(i).at, at(i).name_size}; }
+    std::string_view value_at(std::size_t i) const noexcept {
+        return {begin_of_octets() + at(i).at + at(i).name_size + colon, at(i).value_size};
+    }
+    void copy_fields(const fields& o) noexcept;
+    bool push(field_id id, std::string_view name, std::string_view value);
+    std::unique_ptr<slot[]> move_to(std::size_t capacity);
+    template <class Predicate> std::size_t erase_where(Predicate goes) noexcept;
+
+    // The lines from its beginning, the slots from its end, the first field's last.
+    std::unique_ptr<slot[]> block_;
+    std::uint32_t capacity_ = 0;  // of the block, in slots
+    std::uint32_t octets_ = 0;
+    std::uint32_t size_ = 0;
     bool in_text_ = false;
+    std::uint64_t present_ = 0;
 };
 
 class fields::iterator {
@@ -112,6 +154,12 @@ private:
     std::size_t at_;
 };
 
+inline fields::entry fields::operator[](std::size_t i) const noexcept {
+    return {id_at(i), name_at(i), value_at(i)};
+}
+inline std::string_view fields::line(std::size_t i) const noexcept {
+    return {begin_of_octets() + at(i).at, at(i).name_size + colon + at(i).value_size + line_end};
+}
 inline fields::iterator fields::begin() const noexcept {
     return {this, 0};
 }

@@ -11,7 +11,7 @@
 namespace etagere::http::h1 {
 namespace {
 
-constexpr std::string_view crlf = "\r\n", colon = ": ";
+constexpr std::string_view crlf = "\r\n";
 
 void write_number(std::string& out, std::uint64_t value, int base) {
     std::array<char, 20> digits{};
@@ -20,15 +20,9 @@ void write_number(std::string& out, std::uint64_t value, int base) {
 }
 
 void write_fields(std::string& out, const fields& header) {
-    // Every name and value lies in the octets, once.
-    const std::size_t at_most = header.octets().size() + header.size() * (colon.size() + crlf.size());
-    append_at_most(out, at_most, [&header](writer& to) {
-        for (const fields::entry f : header) {
-            if (is_codec_owned(f.id)) continue;
-            to += f.name;
-            to += colon;
-            to += f.value;
-            to += crlf;
+    append_at_most(out, header.octets().size(), [&header](writer& to) {  // every line lies in the octets, once
+        for (std::size_t i = 0; i < header.size(); ++i) {
+            if (!is_codec_owned(header[i].id)) to += header.line(i);
         }
     });
 }

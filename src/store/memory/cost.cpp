@@ -6,8 +6,7 @@ namespace {
 std::size_t cost(const object& o) noexcept {
     std::size_t total =
         block_cost(sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) + heap_cost(o.coded_etag);
-    // The header's two blocks: the wire head, in which its octets are, and slots.
-    total += block_cost(o.response.header.memory()) + block_cost(1);
+    total += block_cost(o.response.header.memory());  // the wire head
     total += block_cost(o.response.tags.capacity() * sizeof(cache::group_id));
     const auto& selecting = o.response.selecting;
     total += block_cost(selecting.capacity() * sizeof(selecting[0]));

@@ -181,6 +181,71 @@ TEST(Fields, ClearKeepsTheRoomAndShrinkGivesItBack) {
     EXPECT_TRUE(f.has(field_id::via));
 }
 
+TEST(Fields, KeepTheirLinesAsTheyAreSent) {
+    fields f;
+    EXPECT_TRUE(f.add("x-name", "value"));
+    f.append(field_id::etag, "");
+    EXPECT_EQ(f.line(0), "x-name: value\r\n");
+    EXPECT_EQ(f.line(1), "ETag: \r\n");
+    EXPECT_EQ(f.octets(), "x-name: value\r\nETag: \r\n");
+}
+
+TEST(Fields, LiveInAText) {
+    fields f;
+    EXPECT_TRUE(f.add("X-Gone", "soon"));
+    EXPECT_TRUE(f.add("ETag", "\"1\""));
+    EXPECT_TRUE(f.add("X-Name", std::string(70'000, 'v')));
+    f.erase("x-gone");
+    const std::string text = "HTTP/1.1 200 OK\r\n" + std::string(f.line(0)) + std::string(f.line(1)) + "Via: 1.1 a\r\n";
+    const auto before = list(f);
+    f.live_in(text, 17);
+    EXPECT_EQ(f.octets(), text);
+    EXPECT_EQ(list(f), before);
+    EXPECT_EQ(f.get(field_id::etag).data(), f.octets().data() + 17 + 6);
+    fields copy = f;
+    EXPECT_EQ(copy.octets(), text);
+    copy.append(field_id::age, "1");
+    EXPECT_EQ(copy.get(field_id::age), "1");
+    EXPECT_FALSE(f.has(field_id::age));
+    EXPECT_LE(f.memory(), text.size() + 2 * 8 + 7);
+}
+
+TEST(Fields, HaveABound) {
+    fields f;
+    const std::string longest(fields::most_octets - 3, 'v');
+    EXPECT_FALSE(f.add("X-Long", longest));
+    EXPECT_TRUE(f.add("X-L", longest));
+    EXPECT_FALSE(f.add("X", "y")) << "there is no room";
+    f.append(field_id::via, "1.1 a");
+    EXPECT_EQ(f.get(field_id::via), "1.1 a") << "but for our own";
+    EXPECT_EQ(f[0].value, longest);
+    EXPECT_FALSE(f.add(std::string(70'000, 'n'), "v"));
+    EXPECT_EQ(f.size(), 2U);
+}
+
+TEST(Fields, AreCopiedIntoTheRoomThereIs) {
+    fields small, large;
+    EXPECT_TRUE(small.add("Via", "1.1 a"));
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(large.add("X-Name", std::to_string(i)));
+    fields to = large;
+    const std::size_t room = to.memory();
+    to = small;
+    EXPECT_EQ(list(to), list(small));
+    EXPECT_FALSE(to.has(field_id::etag));
+    EXPECT_EQ(to.memory(), room);
+    to = large;
+    EXPECT_EQ(list(to), list(large));
+    const fields taken = std::move(to);
+    EXPECT_EQ(list(taken), list(large));
+    EXPECT_TRUE(to.empty());
+    to = taken;
+    EXPECT_EQ(list(to), list(large));
+    const fields none;
+    to = none;
+    EXPECT_TRUE(to.empty());
+    EXPECT_TRUE(fields(none).empty());
+}
+
 // Against the plainest possible model, over random operations.
 TEST(Fields, BehaveLikeAListOfPairs) {
     std::mt19937 random(20'261'130);
