@@ -41,7 +41,7 @@ audit_verdict judge_audit(const stored_response& stored, std::string_view body, 
     if (stored.header.combined(field_id::content_encoding) != answer.header.combined(field_id::content_encoding)) {
         return inconclusive;
     }
-    const bool tagged = !stored.etag.empty() && !stored.own_etag;
+    const bool tagged = !stored.etag().empty() && !stored.own_etag;
     const field_id validator = tagged ? field_id::etag : field_id::last_modified;
     const auto before = stored.header.find(validator);
     const auto now = answer.header.find(validator);

@@ -1,11 +1,14 @@
 // What a response's fields say about its freshness and validators. Room-internal.
 #pragma once
 
+#include "etagere/cache/policy.hpp"
 #include "etagere/cache/stored_response.hpp"
 #include "etagere/http/fields.hpp"
 
 namespace etagere::cache {
 
+/// Notes which field of `header` says how to cache: governing_field().
+void govern(stored_response& r, const http::fields& header, const policy& rules);
 /// The part of derive_from() that says whether it may be kept at all: its directives.
 void derive_directives(stored_response& into, const http::fields& header);
 /// Fills the derived block of `into` from `header`, which need not be `into.header`: a response can be judged before

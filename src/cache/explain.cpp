@@ -58,7 +58,7 @@ http::fields conditions_in(const http::fields& header) {
 void serve(explanation& e, const stored_response& r, const http::request_head& request, const policy& rules,
            std::span<const stored_response* const> variants, wall_time now) {
     const stored_hints hints = hints_of(r, request, rules, variants);
-    e.condition = evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
+    e.condition = evaluate_preconditions(request, r.status, r.etag(), r.last_modified, rules, now, hints);
     e.why = served_as(e.why, e.condition);
     e.status = e.condition == precondition::not_modified ? 304 : e.condition == precondition::failed ? 412 : r.status;
     if (e.condition != precondition::proceed) return;

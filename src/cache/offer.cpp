@@ -32,12 +32,12 @@ bool offers_any_of(const tag_offer& offer, whose of) noexcept {
 bool suffix_is_a_coding(const stored_response& r, std::string_view coding) noexcept {
     if (http::iequals(http::trim(r.header.get(field_id::content_encoding)), coding)) return true;
     return coding != "br" ||
-           std::ranges::find(r.selecting, "accept-language", &stored_response::selector::name) == r.selecting.end();
+           std::ranges::none_of(r.selecting, [](const selection::entry& s) { return s.name == "accept-language"; });
 }
 
 /// The tag as it is stored, then what it may have been before a hop mangled it (bug case B24).
 std::vector<std::string> forms_of(const stored_response& r, const policy& rules) {
-    std::vector<std::string> forms{r.etag};
+    std::vector<std::string> forms{std::string(r.etag())};
     const auto tag = r.tag();
     if (!tag) return forms;  // no tag by the grammar: alone and untouched, or the list would not be legal
     const std::string_view coding = rules.repair_suffix ? http::suffix_coding(tag->opaque) : std::string_view{};
@@ -131,7 +131,7 @@ bool may_be_selected(const stored_response& v, const http::fields& request, cons
     const std::string_view coding = http::trim(v.header.get(field_id::content_encoding));
     if (!coding.empty() && !accepts_coding(request, coding)) return false;
     return std::ranges::equal(v.selecting, selecting_fields(v.header, request, rules, digest),
-                              [](const stored_response::selector& has, const stored_response::selector& asks) {
+                              [](const selection::entry& has, const selector& asks) {
                                   return has.name == asks.name &&
                                          (has.value == asks.value || has.name == "accept-encoding");
                               });
@@ -147,14 +147,14 @@ tag_offer make_offer(const stored_response* chosen, std::span<const stored_respo
         guests more(offer);
         for (const stored_response* v : variants) {
             if (client != nullptr && may_be_selected(*v, client->header, rules, digest)) {
-                more.add(v->etag, whose::variant);
+                more.add(v->etag(), whose::variant);
             }
         }
         if (form != 0 && offer.tags.size() > 1) offer.tags.clear();
         return offer;
     }
     if (!can_validate(*chosen)) return offer;
-    if (!chosen->etag.empty() && !chosen->own_etag) {
+    if (!chosen->etag().empty() && !chosen->own_etag) {
         std::vector<std::string> forms = forms_of(*chosen, rules);
         offer.forms = static_cast<std::uint8_t>(forms.size());
         if (form != 0) {
@@ -199,7 +199,7 @@ offer_verdict judge_offer(const tag_offer& offer, const stored_response* chosen,
     if (alone && chosen != nullptr) return {validation::unrelated};
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const stored_response& v = *variants[i];
-        const bool named = &v != chosen && same_tag(v.etag, tag) && offers(offer, tag);
+        const bool named = &v != chosen && same_tag(v.etag(), tag) && offers(offer, tag);
         if (named && may_be_selected(v, request.header, rules, digest) && !widens_selection(v, answer.header)) {
             return {validation::variant, i};
         }
@@ -220,8 +220,9 @@ offer_form learn(const tag_offer& offer, const stored_response* chosen, const ht
         const bool several = offers_any_of(offer, whose::client) || offers_any_of(offer, whose::variant);
         return list && several && tag.empty() ? offer_form{1} : offer.form;
     }
-    const bool missed = answer.status == 200 && !tag.empty() &&
-                        (offers(offer, tag) || (chosen != nullptr && !chosen->own_etag && same_tag(chosen->etag, tag)));
+    const bool missed =
+        answer.status == 200 && !tag.empty() &&
+        (offers(offer, tag) || (chosen != nullptr && !chosen->own_etag && same_tag(chosen->etag(), tag)));
     if (!missed) return offer.form;
     if (list) return 1;
     // Beyond the last form nothing is left to try.

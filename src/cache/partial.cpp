@@ -48,7 +48,7 @@ struct piece {
 std::vector<piece> lay_over(const stored_response& held, std::string_view held_body, const piece& fresh) {
     std::vector<piece> out{fresh};
     std::size_t at = 0;
-    for (const http::byte_range& part : held.parts) {
+    for (const http::byte_range& part : held.rest->parts) {
         const std::string_view bytes = held_body.substr(at, static_cast<std::size_t>(part.size()));
         at += bytes.size();
         if (part.first < fresh.range.first) {
@@ -89,13 +89,13 @@ void trim_parts(std::vector<piece>& pieces, std::vector<http::byte_range>& parts
 }  // namespace
 
 bool has_strong_validator(const stored_response& r) noexcept {
-    if (!r.etag.empty()) return !r.own_etag && is_strong_tag(r.etag);
+    if (!r.etag().empty()) return !r.own_etag && is_strong_tag(r.etag());
     return is_strong_date(r.last_modified, r.date);
 }
 
 bool same_strong_validator(const stored_response& a, const stored_response& b) noexcept {
     if (!has_strong_validator(a) || !has_strong_validator(b)) return false;
-    if (a.etag.empty() && b.etag.empty()) return a.last_modified == b.last_modified;
+    if (a.etag().empty() && b.etag().empty()) return a.last_modified == b.last_modified;
     const auto x = a.tag();
     const auto y = b.tag();
     return x && y && http::strong_equal(*x, *y);
@@ -132,21 +132,22 @@ stored_response make_part(const http::request_head& request, const http::respons
     made.always_validate = judged.may.always_validate;
     if (judged.range.size() < judged.length) {
         made.status = 206;
-        made.parts = {judged.range};
-        made.complete_length = judged.length;
+        made.rest.edit().parts = {judged.range};
+        made.rest.edit().complete_length = judged.length;
     }
     return made;
 }
 
 // RFC 9111 §3.4
 bool may_combine(const stored_response& held, const stored_response& part) {
-    return held.is_partial() && part.is_partial() && held.complete_length == part.complete_length &&
+    return held.is_partial() && part.is_partial() && held.rest->complete_length == part.rest->complete_length &&
            same_strong_validator(held, part) && same_coding(held, part) && held.selecting == part.selecting;
 }
 
 combined combine(const stored_response& held, std::string_view held_body, const stored_response& part,
                  std::string_view part_body) {
-    assert(may_combine(held, part) && part.parts.size() == 1 && part.parts.front().size() == part_body.size());
+    assert(may_combine(held, part) && part.rest->parts.size() == 1 &&
+           part.rest->parts.front().size() == part_body.size());
     combined out;
     stored_response& r = out.response;
     r = part;
@@ -154,15 +155,16 @@ combined combine(const stored_response& held, std::string_view held_body, const 
     for (const http::fields::entry f : held.header) {
         if (!part.header.find(f.name)) std::ignore = r.header.add(f.name, f.value);
     }
-    std::vector<piece> pieces = lay_over(held, held_body, {part.parts.front(), part_body});
-    r.parts = joined(pieces);
-    trim_parts(pieces, r.parts);
+    std::vector<piece> pieces = lay_over(held, held_body, {part.rest->parts.front(), part_body});
+    particulars& rest = r.rest.edit();
+    rest.parts = joined(pieces);
+    trim_parts(pieces, rest.parts);
     for (const piece& p : pieces) out.body += p.bytes;
     r.body_size = out.body.size();
-    if (out.body.size() == r.complete_length) {
+    if (out.body.size() == rest.complete_length) {
         r.status = 200;
-        r.parts.clear();
-        r.complete_length = 0;
+        rest.parts.clear();
+        rest.complete_length = 0;
     }
     r.index();
     r.header.shrink();
@@ -171,10 +173,10 @@ combined combine(const stored_response& held, std::string_view held_body, const 
 
 http::byte_range missing_range(const stored_response& partial) noexcept {
     assert(partial.is_partial());
-    const http::byte_range& front = partial.parts.front();
-    const http::byte_range& back = partial.parts.back();
+    const http::byte_range& front = partial.rest->parts.front();
+    const http::byte_range& back = partial.rest->parts.back();
     return {front.first == 0 ? front.last + 1 : 0,
-            back.last + 1 == partial.complete_length ? back.first - 1 : partial.complete_length - 1};
+            back.last + 1 == partial.rest->complete_length ? back.first - 1 : partial.rest->complete_length - 1};
 }
 
 void add_completion(http::fields& request, const stored_response& partial) {
@@ -182,7 +184,7 @@ void add_completion(http::fields& request, const stored_response& partial) {
     const http::byte_range missing = missing_range(partial);
     request.append(field_id::range, "bytes=" + std::to_string(missing.first) + '-' + std::to_string(missing.last));
     request.append(field_id::if_range,
-                   partial.etag.empty() ? partial.header.get(field_id::last_modified) : std::string_view(partial.etag));
+                   partial.etag().empty() ? partial.header.get(field_id::last_modified) : partial.etag());
 }
 
 http::response_head fill_in_fields(const http::response_head& answer, const stored_response& partial) {

@@ -155,7 +155,7 @@ std::vector<rule> describe(const policy& p) {
 }
 
 std::string words(const lifetime& l, const stored_response& r) {
-    const std::string governing = r.control.empty() ? "Cache-Control" : r.control;
+    const std::string governing = r.rest->control.empty() ? "Cache-Control" : r.rest->control;
     std::string out;
     switch (l.from) {
         case lifetime_source::none: return "nobody gives it a lifetime";

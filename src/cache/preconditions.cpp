@@ -31,7 +31,7 @@ bool has_precondition(const http::fields& request) noexcept {
 }
 
 // RFC 9110 §13.2.2, step by step.
-precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
+precondition evaluate_preconditions(const http::request_head& request, int status, std::string_view etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
                                     const stored_hints& hints) noexcept {
     // §13.2.1; a Range is looked at afterwards (§13.2.2), so a 206 is what would be a 200.

@@ -149,7 +149,7 @@ void collect_tags(stored_response& r, const http::request_head& request, const p
     const auto doubles = std::ranges::unique(tags);
     tags.erase(doubles.begin(), doubles.end());
     tags.shrink_to_fit();
-    r.tags = std::move(tags);
+    if (tags != r.rest->tags) r.rest.edit().tags = std::move(tags);
 }
 
 request_groups groups_of(const http::request_head& request, std::string_view route, const policy& rules,

@@ -45,7 +45,7 @@ bool is_possible_if_range(const http::fields& request) noexcept {
 }  // namespace
 
 validators validators_of(const stored_response& r) noexcept {
-    return {.etag = r.etag, .last_modified = r.last_modified, .date = r.date};
+    return {.etag = r.etag(), .last_modified = r.last_modified, .date = r.date};
 }
 
 validators validators_of(const http::fields& response, wall_time now) noexcept {
@@ -107,11 +107,11 @@ range_answer answer_range(const http::request_head& request, const stored_respon
     using enum range_answer::kind;
     if (!request.header.has(field_id::range)) return {};
     if (!may_be_cut(r.status, r.header)) return {};
-    range_answer out = answer_range(request, validators_of(r), r.is_partial() ? r.complete_length : r.body_size);
+    range_answer out = answer_range(request, validators_of(r), r.is_partial() ? r.rest->complete_length : r.body_size);
     if (!r.is_partial() || out.what == whole) return out;
     const bool held =
         out.what != unsatisfiable && std::ranges::all_of(out.ranges.all(), [&](const http::byte_range& w) {
-            return std::ranges::any_of(r.parts, [&](const http::byte_range& p) { return p.contains(w); });
+            return std::ranges::any_of(r.rest->parts, [&](const http::byte_range& p) { return p.contains(w); });
         });
     if (!held) out.what = not_held;
     return out;
@@ -125,7 +125,7 @@ std::string_view octets(const stored_response& r, std::string_view body, http::b
     std::uint64_t at = range.first;
     if (r.is_partial()) {
         at = 0;
-        for (const http::byte_range& part : r.parts) {
+        for (const http::byte_range& part : r.rest->parts) {
             if (part.contains(range)) {
                 at += range.first - part.first;
                 break;

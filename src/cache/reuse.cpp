@@ -44,7 +44,7 @@ bool client_wants_to_ask(const request_directives& client, seconds age, seconds 
 std::optional<reuse_action> beyond_the_part(const stored_response& r, const http::request_head& request) noexcept {
     const range_answer answer = answer_range(request, r);
     if (can_answer(r, answer)) return std::nullopt;
-    const bool something_missing_only = missing_range(r).size() < r.complete_length;
+    const bool something_missing_only = missing_range(r).size() < r.rest->complete_length;
     return answer.what == range_answer::kind::whole && something_missing_only ? reuse_action::complete
                                                                               : reuse_action::fetch;
 }

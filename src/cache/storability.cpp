@@ -116,7 +116,7 @@ bool answers_later_gets(const http::request_head& request, const http::response_
     stored_response facts;
     facts.status = response.status;
     facts.request_time = facts.response_time = now;
-    facts.control = governing_field(response.header, rules.targeted);
+    govern(facts, response.header, rules);
     derive_from(facts, response.header);
     return explicit_lifetime(facts, rules).value_or(0s) > 0s;
 }
@@ -129,7 +129,7 @@ storability judge_storability(const http::request_head& request, const http::res
     stored_response facts;
     facts.status = response.status;
     facts.request_time = facts.response_time = now;
-    facts.control = governing_field(response.header, rules.targeted);
+    govern(facts, response.header, rules);
     derive_directives(facts, response.header);
     const response_directives& d = facts.directives;
 

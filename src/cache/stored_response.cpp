@@ -17,8 +17,13 @@ namespace etagere::cache {
 
 using http::field_id;
 
+void govern(stored_response& r, const http::fields& header, const policy& rules) {
+    const std::string_view field = governing_field(header, rules.targeted);
+    if (field != r.rest->control) r.rest.edit().control = field;
+}
+
 void derive_directives(stored_response& into, const http::fields& header) {
-    into.directives = parse_response_directives(header, into.control);
+    into.directives = parse_response_directives(header, into.rest->control);
     // RFC 9111 §5.2.2.3: where the status is understood no-store does not count, where it is not nothing is stored.
     if (into.directives.must_understand) into.directives.no_store = !is_understood(into.status);
 }
@@ -34,11 +39,11 @@ void derive_from(stored_response& into, const http::fields& header) {
     // RFC 9111 §5.3: what is no date, "0" above all, is in the past. §4.2.1: so are two of them.
     into.expires = header.count(field_id::expires) == 1 ? date_in(field_id::expires) : std::nullopt;
     into.expires_invalid = header.has(field_id::expires) && !into.expires;
-    if (!into.control.empty()) {  // RFC 9213 §2.2
-        into.expires.reset();
+    if (!into.rest->control.empty()) {  // RFC 9213 §2.2
+        into.expires = {};
         into.expires_invalid = false;
     }
-    into.etag = header.get(field_id::etag);
+    into.tagged = !header.get(field_id::etag).empty();
 }
 
 bool is_understood(int status) noexcept {
@@ -60,14 +65,6 @@ void stored_response::index() {
     codable = !always_validate && varies_on(header, "Accept-Encoding") && is_codable(status, header);
 }
 
-std::size_t stored_response::memory() const noexcept {
-    std::size_t bytes = sizeof(stored_response) + header.memory() + etag.capacity() +
-                        selecting.capacity() * sizeof(selector) + parts.capacity() * sizeof(http::byte_range) +
-                        tags.capacity() * sizeof(group_id);
-    for (const selector& s : selecting) bytes += s.name.capacity() + (s.value ? s.value->capacity() : 0);
-    return bytes;
-}
-
 stored_response make_stored(const http::request_head& request, const http::response_head& response, const policy& rules,
                             wall_time request_time, wall_time response_time, credential_digest digest) {
     stored_response made;
@@ -80,7 +77,7 @@ stored_response make_stored(const http::request_head& request, const http::respo
         // What the codec let in, add() lets in again.
         if (is_stored(field, rules)) std::ignore = made.header.add(field.name, field.value);
     }
-    made.control = governing_field(response.header, rules.targeted);
+    govern(made, response.header, rules);
     if (may_code(response, rules)) vary_on_accept_encoding(made.header);
     made.selecting = selecting_fields(response.header, request.header, rules, digest);
     made.index();

@@ -38,7 +38,7 @@ bool names_other_response(const stored_response& r, const http::fields& not_modi
     const bool other_date =
         !changed.empty() && (!r.last_modified || http::parse_date(changed, r.response_time) != r.last_modified);
     if (tag.empty()) return other_date;
-    if (!r.etag.empty() && !r.own_etag) return !same_tag(tag, r.etag);
+    if (!r.etag().empty() && !r.own_etag) return !same_tag(tag, r.etag());
     // It was validated by its date alone and the origin adds a tag now: only with the same date are they the same.
     return other_date || changed.empty();
 }
@@ -49,9 +49,9 @@ bool widens_selection(const stored_response& r, const http::fields& not_modified
     if (varies_on_everything(not_modified)) return true;
     return !http::for_each_member(not_modified, field_id::vary, [&](std::string_view member) {
         // Accept-Encoding may select nothing although it is named: where the route codes, the origin never sees it.
-        return varies_on(r.header, member) ||
-               std::ranges::any_of(
-                   r.selecting, [member](const stored_response::selector& s) { return http::iequals(s.name, member); });
+        return varies_on(r.header, member) || std::ranges::any_of(r.selecting, [member](const selection::entry& s) {
+                   return http::iequals(s.name, member);
+               });
     });
 }
 
@@ -72,7 +72,7 @@ bool head_confirms(const stored_response& r, const http::response_head& answer) 
     const bool same_length =
         answer.declared_length < 0 || static_cast<std::uint64_t>(answer.declared_length) == r.body_size;
     if (answer.status != 200 || r.status != 200 || !same_length) return false;
-    if (!tag.empty() && !r.etag.empty() && !r.own_etag) return same_tag(tag, r.etag);
+    if (!tag.empty() && !r.etag().empty() && !r.own_etag) return same_tag(tag, r.etag());
     return modified && modified == r.last_modified;
 }
 
@@ -101,13 +101,13 @@ bool is_repeated(const http::fields& kept, const http::fields& not_modified, con
 
 /// What most 304s are: they repeat what is stored, and give it a new date.
 bool changes_only_date(const stored_response& r, const http::fields& not_modified, const policy& rules) noexcept {
-    if (not_modified.has(field_id::etag) && (r.etag.empty() || r.own_etag)) return false;
+    if (not_modified.has(field_id::etag) && (r.etag().empty() || r.own_etag)) return false;
     if (not_modified.count(field_id::date) > 1) return false;
     for (const http::fields::entry f : not_modified) {
         if (f.id == field_id::date || is_repeated(r.header, not_modified, f)) continue;
         if (is_replaced(f, rules)) return false;
     }
-    return governing_field(r.header, rules.targeted) == r.control;
+    return governing_field(r.header, rules.targeted) == r.rest->control;
 }
 
 }  // namespace
@@ -140,12 +140,12 @@ stored_response freshen(const stored_response& r, const http::response_head& not
     }
     // The tag that clients hold stays, byte for byte: "x" and W/"x" are one. Where the origin had none, its own one
     // wins.
-    if (const auto tag = not_modified.header.find(field_id::etag); tag && (r.etag.empty() || r.own_etag)) {
+    if (const auto tag = not_modified.header.find(field_id::etag); tag && (r.etag().empty() || r.own_etag)) {
         fresh.header.set(field_id::etag, *tag);
         fresh.own_etag = false;
     }
     if (!now.empty()) fresh.header.set(field_id::date, now);
-    fresh.control = governing_field(fresh.header, rules.targeted);
+    govern(fresh, fresh.header, rules);
     fresh.index();
     fresh.header.shrink();
     return fresh;

@@ -302,9 +302,9 @@ bool append_selecting_value(std::pmr::string& out, const http::fields& request, 
     return true;
 }
 
-std::vector<stored_response::selector> selecting_fields(const http::fields& response, const http::fields& request,
-                                                        const policy& rules, credential_digest digest) {
-    std::vector<stored_response::selector> selecting;
+std::vector<selector> selecting_fields(const http::fields& response, const http::fields& request, const policy& rules,
+                                       credential_digest digest) {
+    std::vector<selector> selecting;
     http::for_each_member(response, field_id::vary, [&](std::string_view member) {
         std::string name(member);
         std::ranges::transform(name, name.begin(), to_lower);
@@ -317,12 +317,12 @@ std::vector<stored_response::selector> selecting_fields(const http::fields& resp
         selecting.push_back({.name = "accept-encoding", .value = std::nullopt});
     } else if (codes_answers(rules)) {
         // It was asked for identity, whoever the client was (cache/compression.hpp): these bytes are for all of them.
-        std::erase_if(selecting, [](const stored_response::selector& s) { return s.name == "accept-encoding"; });
+        std::erase_if(selecting, [](const selector& s) { return s.name == "accept-encoding"; });
     }
-    std::ranges::sort(selecting, {}, &stored_response::selector::name);
-    const auto twice = std::ranges::unique(selecting, {}, &stored_response::selector::name);
+    std::ranges::sort(selecting, {}, &selector::name);
+    const auto twice = std::ranges::unique(selecting, {}, &selector::name);
     selecting.erase(twice.begin(), twice.end());
-    for (stored_response::selector& s : selecting) {
+    for (selector& s : selecting) {
         std::pmr::string value;
         if (append_selecting_value(value, request, s.name, rules, digest)) s.value.emplace(value);
     }
@@ -342,7 +342,7 @@ public:
 
     bool match(const stored_response& candidate) {
         if (values_.empty()) values_.reserve(candidate.selecting.size());
-        return std::ranges::all_of(candidate.selecting, [this](const stored_response::selector& s) {
+        return std::ranges::all_of(candidate.selecting, [this](const selection::entry& s) {
             const value& v = find(s.name);
             return v.text.has_value() == s.value.has_value() && (!v.text || std::string_view(*v.text) == *s.value);
         });

@@ -21,8 +21,8 @@ bool varies_on(const http::fields& response, std::string_view name) noexcept;
 
 /// The nominated fields, and Accept-Encoding for an answer with a content coding, with the values that `request` has,
 /// sorted by name so that equal selections compare equal.
-std::vector<stored_response::selector> selecting_fields(const http::fields& response, const http::fields& request,
-                                                        const policy& rules, credential_digest digest);
+std::vector<selector> selecting_fields(const http::fields& response, const http::fields& request, const policy& rules,
+                                       credential_digest digest);
 
 /// Appends the value of that field in the form in which it is compared: lines combined, white space around commas gone,
 /// and, for Accept, Accept-Encoding and Accept-Language where the route says so, values of one meaning made one. Of

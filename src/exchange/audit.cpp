@@ -30,7 +30,7 @@ void report(const audit_job& job, std::string_view now_body) {
     log::warn("cache", "wrong_304", "the origin answered 304 and has other bytes under the same validator",
               {{"route", job.route.name},
                {"key_sha256", crypto::sha256_hex(job.key)},
-               {"etag", job.object->response.etag},
+               {"etag", job.object->response.etag()},
                {"stored_sha256", crypto::sha256_hex(*job.object->body)},
                {"origin_sha256", crypto::sha256_hex(now_body)}});
 }

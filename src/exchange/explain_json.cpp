@@ -113,14 +113,14 @@ void add_variant(json_writer& json, const account& a, const store::object& o, bo
     json.member("selected", selected);
     json.member("status", r.status);
     json.begin("selecting");
-    for (const cache::stored_response::selector& s : r.selecting) json.member(s.name, shown_selector(s));
+    for (const cache::selection::entry& s : r.selecting) json.member(s.name, shown_selector(s));
     json.end();
     add_freshness(json, r, rules, a.now);
     json.member("kept_for_s", std::chrono::floor<seconds>(o.keep_until - a.now).count());
     json.member("body_bytes", r.body_size);
     json.member("body_in_memory", o.body != nullptr);
     if (o.body) json.member("digest", body_digest(o));
-    if (!o.entity.empty()) json.member("entity", o.entity);
+    if (!o.rest->entity.empty()) json.member("entity", o.rest->entity);
     json.member("own_etag", r.own_etag);
     add_fields(json, r.header, rules);
     if (selected) add_phases(json, cache::phases_of(r, a.request, rules, a.now));

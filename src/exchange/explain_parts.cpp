@@ -29,9 +29,9 @@ std::string shown_value(std::string_view name, std::string_view value) {
     return cache::is_secret_name(name) ? "(not shown)" : std::string(value);
 }
 
-std::string shown_selector(const cache::stored_response::selector& s) {
+std::string shown_selector(const cache::selection::entry& s) {
     if (!s.value) return "(absent)";
-    if (!cache::is_secret_name(s.name)) return *s.value;
+    if (!cache::is_secret_name(s.name)) return std::string(*s.value);
     return "(digest " + crypto::sha256_hex(*s.value).substr(0, 12) + ")";
 }
 

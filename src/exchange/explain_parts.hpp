@@ -15,7 +15,7 @@ std::vector<std::pair<std::string, std::string>> told_fields(const http::fields&
 /// The value of a request field as it may be shown: that of a credential is not.
 std::string shown_value(std::string_view name, std::string_view value);
 /// Of a selecting field: that of a credential is a digest.
-std::string shown_selector(const cache::stored_response::selector& s);
+std::string shown_selector(const cache::selection::entry& s);
 
 /// "xxh3-128:…" of the body, "" where it is not here.
 std::string body_digest(const store::object& o);

@@ -99,9 +99,9 @@ std::string variant_text(const account& a, const store::object& o, bool selected
     const cache::freshness f = cache::freshness_of(r, a.route->policy, a.now);
     std::string text = (selected ? "* " : "- ") + std::to_string(r.status) + ", age " + cache::duration_text(f.age) +
                        " of " + cache::duration_text(f.fresh_for.value) + " (" + cache::words(f.fresh_for, r) + ")";
-    for (const cache::stored_response::selector& s : r.selecting)
-        text += "; " + s.name + ": " + safe(shown_selector(s));
-    if (!r.etag.empty()) text += "; ETag " + safe(r.etag) + (r.own_etag ? " (ours)" : "");
+    for (const cache::selection::entry& s : r.selecting)
+        text.append("; ").append(s.name).append(": ").append(safe(shown_selector(s)));
+    if (!r.etag().empty()) text += "; ETag " + safe(r.etag()) + (r.own_etag ? " (ours)" : "");
     return text;
 }
 

@@ -1,5 +1,6 @@
 #include "keep.hpp"
 
+#include "etagere/base/bytes.hpp"
 #include "etagere/base/writer.hpp"
 #include "etagere/cache/canonical_json.hpp"
 #include "etagere/cache/compression.hpp"
@@ -120,7 +121,7 @@ stored_answer plan(const store::object& object, const http::request_head& reques
     const cache::stored_response& r = object.response;
     const cache::stored_hints hints = cache::hints_of(r, request, rules, variants);
     stored_answer out;
-    out.condition = cache::evaluate_preconditions(request, r.status, r.etag, r.last_modified, rules, now, hints);
+    out.condition = cache::evaluate_preconditions(request, r.status, r.etag(), r.last_modified, rules, now, hints);
     out.range = cache::answer_range(request, r);
     out.usable = cache::can_answer(r, out.range);
     // Ranges are of what is stored, and of no form that is made of it: octets of two codings do not fit together.
@@ -299,7 +300,7 @@ void fill_from_object(net::immediate_answer& a, store::object_ptr object, const 
 
 void note_form(observe::record& r, const store::object& object, const net::immediate_answer& a) noexcept {
     const bool coded = a.coding != http::coding::identity;
-    r.etag_out = coded && !object.coded_etag.empty() ? object.coded_etag : object.response.etag;
+    r.etag_out = coded && !object.rest->coded_etag.empty() ? object.rest->coded_etag : object.response.etag();
     // A 304 has no bytes to save, nor has the answer to a HEAD.
     if (!coded || a.body.empty()) return;
     r.coding = a.coding;

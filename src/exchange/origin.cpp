@@ -162,8 +162,8 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     cache::collect_tags(fresh, request_, rules());
     call.reset();  // the connection is free for others while this client is served
     const wall_time until = cache::keep_until(fresh, rules());
-    const store::object_ptr object =
-        store::with_bytes_of(store::make_object(std::move(fresh), chosen_->body, until, chosen_->entity), *chosen_);
+    const store::object_ptr object = store::with_bytes_of(
+        store::make_object(std::move(fresh), chosen_->body, until, chosen_->rest->entity), *chosen_);
     const bool kept_on = purge_of(*object).how == cache::purged::no &&
                          keep_freshened(state_, *runtime_, *route_, key(), chosen_->response, object, asked);
     record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it

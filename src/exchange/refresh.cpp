@@ -57,7 +57,7 @@ net::task<observer::refresh> refresh(refresh_job& job, leadership& lead) {
         cache::collect_tags(fresh, job.request, rules);
         const wall_time until = cache::keep_until(fresh, rules);
         const store::object_ptr object = store::with_bytes_of(
-            store::make_object(std::move(fresh), job.object->body, until, job.object->entity), *job.object);
+            store::make_object(std::move(fresh), job.object->body, until, job.object->rest->entity), *job.object);
         const cache::purge_state purge =
             kept.purges().judge(*object, job.request, job.route.name, rules, job.state.scratch);
         if (purge.how == cache::purged::no) {

@@ -51,8 +51,8 @@ void write_wire_full(cache::stored_response& r) {
 /// Adds the forms of `from` that `to` lacks. A 304 can have forbidden them meanwhile.
 void take_forms(object& to, const object& from) {
     if (!to.response.codable) return;
-    for (const coded_form& f : from.forms) {
-        if (to.form(f.how) == nullptr) to.forms.push_back(make_form(to.response, f.how, f.body));
+    for (const coded_form& f : from.rest->forms) {
+        if (to.form(f.how) == nullptr) to.rest.edit().forms.push_back(make_form(to.response, f.how, f.body));
     }
 }
 
@@ -70,15 +70,14 @@ http::fields complete_header(const cache::stored_response& of, http::fields head
 object_ptr make_object(cache::stored_response response, shared_bytes body, wall_time keep_until, std::string entity) {
     boost::intrusive_ptr<object> made(new object);
     made->response = std::move(response);
-    made->response.selecting.shrink_to_fit();
     if (body) made->response.body_size = body.size();  // the head of a chunked answer did not know
     made->body = std::move(body);
     made->keep_until = keep_until;
-    made->entity = std::move(entity);
+    if (!entity.empty()) made->rest.edit().entity = std::move(entity);
     write_wire_full(made->response);
-    if (std::string weak = cache::weak_form(made->response.etag);
-        made->response.codable && weak != made->response.etag) {
-        made->coded_etag = std::move(weak);
+    if (std::string weak = cache::weak_form(made->response.etag());
+        made->response.codable && weak != made->response.etag()) {
+        made->rest.edit().coded_etag = std::move(weak);
     }
     return made;
 }
@@ -89,8 +88,8 @@ void object::append_not_modified(std::string& out, bool coded) const {
     for (std::size_t i = 0; i < response.header.size(); ++i) {
         const http::fields::entry field = response.header[i];
         if (!cache::belongs_in_not_modified(field, has_etag)) continue;
-        if (coded && field.id == http::field_id::etag && !coded_etag.empty()) {
-            out.append("ETag: ").append(coded_etag).append("\r\n");
+        if (coded && field.id == http::field_id::etag && !rest->coded_etag.empty()) {
+            out.append("ETag: ").append(rest->coded_etag).append("\r\n");
         } else {
             out.append(response.header.line(i));
         }
@@ -100,19 +99,20 @@ void object::append_not_modified(std::string& out, bool coded) const {
 
 object_ptr with_bytes_of(object_ptr head, const object& whole) {
     const bool body = !head->body && whole.body;
-    const bool entity = head->entity.empty() && !whole.entity.empty();
-    if (!body && !entity && whole.forms.empty()) return head;
+    const bool entity = head->rest->entity.empty() && !whole.rest->entity.empty();
+    if (!body && !entity && whole.rest->forms.empty()) return head;
     boost::intrusive_ptr<object> made(new object(*head));
     if (body) made->body = whole.body;
-    if (entity) made->entity = whole.entity;
+    if (entity) made->rest.edit().entity = whole.rest->entity;
     take_forms(*made, whole);
     return made;
 }
 
 object_ptr with_form(const object& of, http::coding how, shared_bytes coded) {
     boost::intrusive_ptr<object> made(new object(of));
-    std::erase_if(made->forms, [how](const coded_form& f) { return f.how == how; });
-    made->forms.push_back(make_form(made->response, how, std::move(coded)));
+    std::vector<coded_form>& forms = made->rest.edit().forms;
+    std::erase_if(forms, [how](const coded_form& f) { return f.how == how; });
+    forms.push_back(make_form(made->response, how, std::move(coded)));
     return made;
 }
 

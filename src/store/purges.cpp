@@ -91,7 +91,7 @@ cache::purge_state purge_table::judge_slowly(const object& o, const http::reques
             look(cache::prefix_group(request.host, path.substr(0, length)), o, out);
             look(cache::prefix_group({}, path.substr(0, length)), o, out);
         }
-        for (const cache::group_id tag : o.response.tags) look(tag, o, out);
+        for (const cache::group_id tag : o.response.rest->tags) look(tag, o, out);
     }
     if (out.how == cache::purged::no) {
         o.looked_at.say(xxh3_128(request.target).low ^ version_.load(std::memory_order_relaxed));

@@ -25,7 +25,7 @@ std::vector<object_ptr> merge(const variant_set& remote, const variant_set& loca
         // Freshened by another process: its head over our bytes, where the names prove that they are the same.
         if (is_same_answer(**at, *o)) {
             o = *at;
-        } else if (!(*at)->entity.empty() && (*at)->entity == o->entity) {
+        } else if (!(*at)->rest->entity.empty() && (*at)->rest->entity == o->rest->entity) {
             o = with_bytes_of(o, **at);
         }
     }
@@ -88,8 +88,8 @@ void tiered_store::load_body(std::string_view key, object_ptr head, moment now, 
     // Another request may have brought it meanwhile.
     if (const variant_set here = memory_.look(key, now).set) {
         const auto at = std::ranges::find_if(here, [&](const object_ptr& o) {
-            return o->body && o->response.selecting == head->response.selecting && !o->entity.empty() &&
-                   o->entity == head->entity;
+            return o->body && o->response.selecting == head->response.selecting && !o->rest->entity.empty() &&
+                   o->rest->entity == head->rest->entity;
         });
         if (at != here.end()) return done(with_bytes_of(head, **at));
     }

@@ -123,7 +123,7 @@ struct stored_hints {
 bool has_precondition(const http::fields& request) noexcept;
 /// Against the response about to be sent, in the order of §13.2.2; If-None-Match beats If-Modified-Since. Only 200s
 /// and 206s can become 304.
-precondition evaluate_preconditions(const http::request_head& request, int status, const std::string& etag,
+precondition evaluate_preconditions(const http::request_head& request, int status, std::string_view etag,
                                     std::optional<wall_seconds> last_modified, const policy& rules, wall_time now,
                                     const stored_hints& hints = {}) noexcept;
 /// True where a client names, in a tag that ends in a coding's suffix, another stored variant of the key than `chosen`,

@@ -46,17 +46,22 @@ struct coded_form {
     std::string wire_full;  // as object::wire_full(), with the fields of the coded form; "" without a body
 };
 
+/// What few objects have.
+struct object_particulars {
+    std::string entity;  // name of the entity record in a remote store, "" where there is none
+    /// For clients that get coded forms, where their tag is another one (cache/compression.hpp); else "".
+    std::string coded_etag;
+    std::vector<coded_form> forms;  // as many as were asked for so far
+};
+
 /// One stored response ready to be sent: head, body, and the wire bytes that do not change between clients.
 /// Immutable; a reader that holds the pointer keeps it alive: eviction never frees bytes being sent.
 struct object : boost::intrusive_ref_counter<object> {
     cache::stored_response response;
     shared_bytes body;       // null: not loaded (only the meta record was read); load_body() brings it
-    std::string entity;      // name of the entity record in a remote store, "" where there is none
     wall_time keep_until{};  // after that the store may forget it
     purge_note looked_at;    // purge_table's
-    /// For clients that get coded forms, where their tag is another one (cache/compression.hpp); else "".
-    std::string coded_etag;
-    std::vector<coded_form> forms;  // as many as were asked for so far
+    seldom<object_particulars> rest;
 
     /// "HTTP/1.1 200 OK" … without framing, Age, Cache-Status, Connection and the empty line; see http::h1. The fields
     /// of `response` live in it: a head is kept once.
@@ -65,7 +70,7 @@ struct object : boost::intrusive_ref_counter<object> {
     /// client that gets a coded form.
     void append_not_modified(std::string& out, bool coded) const;
     const coded_form* form(http::coding how) const noexcept {
-        for (const coded_form& f : forms) {
+        for (const coded_form& f : rest->forms) {
             if (f.how == how) return &f;
         }
         return nullptr;

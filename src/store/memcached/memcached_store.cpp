@@ -198,7 +198,7 @@ struct memcached_store::gathering {
 
 void memcached_store::load_body(std::string_view key, object_ptr head, moment now, body_handler done) {
     if (head->body) return done(std::move(head));
-    const auto layout = record::parse_entity_name(head->entity, head->response.body_size);
+    const auto layout = record::parse_entity_name(head->rest->entity, head->response.body_size);
     if (!layout || layout->size > options_.max_object) return done(fail(errc::store_miss));
     const auto g = std::make_shared<gathering>();
     g->key = key;

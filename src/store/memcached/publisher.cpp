@@ -21,9 +21,9 @@ const cache::stored_response& response_of(const record::variant& v) noexcept {
 // `digest`: hex, of the object's bytes, or "" where only its head is here.
 bool is_same_entity(const record::variant& v, const object& o, std::string_view digest) noexcept {
     constexpr std::size_t hex = 64;  // the size of the pieces behind it may differ between processes
-    if (v.response.body_size != o.response.body_size || v.response.parts != o.response.parts) return false;
+    if (v.response.body_size != o.response.body_size || v.response.rest->parts != o.response.rest->parts) return false;
     if (!digest.empty()) return std::string_view(v.entity).substr(0, hex) == digest.substr(0, hex);
-    if (!v.response.etag.empty() || !o.response.etag.empty()) return v.response.etag == o.response.etag;
+    if (!v.response.etag().empty() || !o.response.etag().empty()) return v.response.etag() == o.response.etag();
     return o.response.last_modified && v.response.last_modified == o.response.last_modified;
 }
 
@@ -120,7 +120,7 @@ outcome publisher::carry_out(const change& c) {
         case change::kind::restore: return freshen(c);
         case change::kind::drop: break;
     }
-    return c.object->entity.empty() ? drop_selected(c) : drop(c);
+    return c.object->rest->entity.empty() ? drop_selected(c) : drop(c);
 }
 
 outcome publisher::put(const change& c) {
@@ -173,7 +173,7 @@ outcome publisher::write_piece(const change& c, const record::entity_layout& lay
 
 outcome publisher::freshen(const change& c) {
     const object& o = *c.object;
-    std::string digest = o.entity;
+    std::string digest = o.rest->entity;
     if (digest.empty() && o.body) digest = crypto::sha256_hex(*o.body);
     bool absent = false;
     record::variant kept;
@@ -212,7 +212,7 @@ outcome publisher::drop(const change& c) {
     const object& seen = *c.object;
     return update_meta(c, [&](std::vector<record::variant>& variants) {
         return std::erase_if(variants, [&](const record::variant& v) {
-                   return v.response.selecting == seen.response.selecting && v.entity == seen.entity &&
+                   return v.response.selecting == seen.response.selecting && v.entity == seen.rest->entity &&
                           v.response.response_time == seen.response.response_time;
                }) != 0;
     });

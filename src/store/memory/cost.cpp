@@ -3,19 +3,26 @@
 namespace etagere::store {
 namespace {
 
-std::size_t cost(const object& o) noexcept {
-    std::size_t total =
-        block_cost(sizeof(object)) + heap_cost(o.entity) + heap_cost(o.response.etag) + heap_cost(o.coded_etag);
-    total += block_cost(o.response.header.memory());  // the wire head
-    total += block_cost(o.response.tags.capacity() * sizeof(cache::group_id));
-    const auto& selecting = o.response.selecting;
-    total += block_cost(selecting.capacity() * sizeof(selecting[0]));
-    for (const auto& s : selecting) total += heap_cost(s.name) + (s.value ? heap_cost(*s.value) : 0);
-    total += block_cost(o.forms.capacity() * sizeof(coded_form));
-    for (const coded_form& f : o.forms) {
+std::size_t cost(const cache::particulars& p) noexcept {
+    return block_cost(sizeof p) + heap_cost(p.control) + block_cost(p.parts.capacity() * sizeof(p.parts[0])) +
+           block_cost(p.tags.capacity() * sizeof(p.tags[0]));
+}
+
+std::size_t cost(const object_particulars& p) noexcept {
+    std::size_t total = block_cost(sizeof p) + heap_cost(p.entity) + heap_cost(p.coded_etag) +
+                        block_cost(p.forms.capacity() * sizeof(coded_form));
+    for (const coded_form& f : p.forms) {
         total += heap_cost(f.wire_full);
         if (f.body) total += f.body.memory();
     }
+    return total;
+}
+
+std::size_t cost(const object& o) noexcept {
+    const cache::stored_response& r = o.response;
+    std::size_t total = block_cost(sizeof(object)) + block_cost(r.header.memory()) + block_cost(r.selecting.memory());
+    if (r.rest.is_there()) total += cost(*r.rest);
+    if (o.rest.is_there()) total += cost(*o.rest);
     if (o.body) total += o.body.memory();
     return total;
 }

@@ -154,7 +154,7 @@ void memory_store::keep_forms(std::string_view key, const object& with, moment n
     const auto old = std::ranges::find(variants, with.body, [](const object_ptr& o) { return o->body; });
     if (old == variants.end()) return;
     *old = with_bytes_of(*old, with);
-    for (const coded_form& f : with.forms) {
+    for (const coded_form& f : with.rest->forms) {
         if (at.in.entries.fits(at.key, variants)) break;
         // Remembered as one that does not fit, so that the next client does not have it made again.
         *old = with_form(**old, f.how, nullptr);

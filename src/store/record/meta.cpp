@@ -42,18 +42,18 @@ void put_variant(std::string& out, const variant& v) {
     put_time(out, v.keep_until);
     put_int(out, r.age_value.count());  // not in the header any more: make_stored() took it out
     put_int(out, r.body_size);
-    put_int(out, static_cast<std::uint32_t>(r.parts.size()));
-    if (r.is_partial()) put_int(out, r.complete_length);
-    for (const http::byte_range& part : r.parts) {
+    put_int(out, static_cast<std::uint32_t>(r.rest->parts.size()));
+    if (r.is_partial()) put_int(out, r.rest->complete_length);
+    for (const http::byte_range& part : r.rest->parts) {
         put_int(out, part.first);
         put_int(out, part.last);
     }
     put_int(out, r.known.era);
     put_int(out, r.known.seq);
-    put_int(out, static_cast<std::uint32_t>(r.tags.size()));
-    for (const cache::group_id tag : r.tags) put_int(out, tag);
+    put_int(out, static_cast<std::uint32_t>(r.rest->tags.size()));
+    for (const cache::group_id tag : r.rest->tags) put_int(out, tag);
     put_text(out, v.entity);
-    put_text(out, r.control);
+    put_text(out, r.rest->control);
     put_int(out, static_cast<std::uint32_t>(r.selecting.size()));
     for (const auto& s : r.selecting) {
         put_text(out, s.name);
@@ -78,19 +78,20 @@ bool read_parts(reader& in, cache::stored_response& r) {
     const auto count = in.number<std::uint32_t>();
     if (!plausible(in, count, 16)) return false;
     if (count == 0) return r.status != 206;
-    r.complete_length = in.number<std::uint64_t>();
-    if (r.complete_length > longest) return false;
-    r.parts.reserve(count);
+    cache::particulars& rest = r.rest.edit();
+    rest.complete_length = in.number<std::uint64_t>();
+    if (rest.complete_length > longest) return false;
+    rest.parts.reserve(count);
     std::uint64_t held = 0;
     std::uint64_t next = 0;  // the first position that the next part may have
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto first = in.number<std::uint64_t>();
         const auto last = in.number<std::uint64_t>();
-        if (first < next || last < first || last >= r.complete_length) return false;
-        held += r.parts.emplace_back(first, last).size();
+        if (first < next || last < first || last >= rest.complete_length) return false;
+        held += rest.parts.emplace_back(first, last).size();
         next = last + 2;
     }
-    return r.status == 206 && held == r.body_size && held < r.complete_length;
+    return r.status == 206 && held == r.body_size && held < rest.complete_length;
 }
 
 bool read_variant(reader& in, variant& v) {
@@ -108,20 +109,22 @@ bool read_variant(reader& in, variant& v) {
     r.known = {.era = in.number<std::uint64_t>(), .seq = in.number<std::uint64_t>(), .local = 0};
     const auto tags = in.number<std::uint32_t>();
     if (!plausible(in, tags, 8) || tags > cache::most_tags) return false;
-    r.tags.reserve(tags);
-    for (std::uint32_t i = 0; i < tags; ++i) r.tags.push_back(in.number<std::uint64_t>());
+    if (tags > 0) r.rest.edit().tags.reserve(tags);
+    for (std::uint32_t i = 0; i < tags; ++i) r.rest.edit().tags.push_back(in.number<std::uint64_t>());
     v.entity = text(in);
-    r.control = text(in);
+    if (const std::string_view control = text(in); !control.empty()) r.rest.edit().control = control;
     const auto selectors = in.number<std::uint32_t>();
     if (!plausible(in, selectors, 5) || r.status < 200 || r.status > 999) return false;
-    r.selecting.reserve(selectors);
+    std::vector<cache::selector> selecting;
+    selecting.reserve(selectors);
     for (std::uint32_t i = 0; i < selectors; ++i) {
-        auto& s = r.selecting.emplace_back();
+        auto& s = selecting.emplace_back();
         s.name = text(in);
         const auto present = in.number<std::uint8_t>();
         if (present > 1) return false;
         if (present == 1) s.value.emplace(text(in));
     }
+    r.selecting = selecting;
     const auto fields = in.number<std::uint32_t>();
     if (!plausible(in, fields, 8)) return false;
     for (std::uint32_t i = 0; i < fields; ++i) {

@@ -77,7 +77,7 @@ store::object_ptr make(std::size_t body_size) {
     cache::stored_response r;
     r.request_time = r.response_time = now.wall;
     for (const auto& [name, value] : header) (void)r.header.add(name, value);
-    r.selecting.push_back({"accept", "application/json"});
+    r.selecting = {{"accept", "application/json"}};
     r.index();
     return store::make_object(std::move(r), store::share(std::string(body_size, 'x')), now.wall + 1h);
 }

@@ -70,7 +70,7 @@ void precondition(benchmark::State& state) {
     const cache::policy rules;
     const auto response = stored(request, {{"Cache-Control", "max-age=600, public"}, {"ETag", "W/\"0123456789\""}});
     measure(state, [&] {
-        benchmark::DoNotOptimize(cache::evaluate_preconditions(request, response.status, response.etag,
+        benchmark::DoNotOptimize(cache::evaluate_preconditions(request, response.status, response.etag(),
                                                                response.last_modified, rules, noon + 5s));
     });
 }

@@ -32,7 +32,7 @@ TEST(Allocation, AHitTakesNone) {
                   chosen = select_variant(variants, request, rules);
                   decision = decide_reuse(&plain, false, request, rules, t0 + 5s);
                   condition =
-                      evaluate_preconditions(request, plain.status, plain.etag, plain.last_modified, rules, t0 + 5s);
+                      evaluate_preconditions(request, plain.status, plain.etag(), plain.last_modified, rules, t0 + 5s);
               }),
               0U);
     EXPECT_EQ(classified.what, request_class::cacheable);
@@ -48,8 +48,8 @@ TEST(Allocation, ValidationThatBringsNoMoreThanADateCopiesWhatIsStored) {
     const stored_response kept = stored(fields);
     http::response_head answer = make_response(fields, 304);
     answer.header.set(http::field_id::date, date(t0 + 5s));
-    const std::size_t to_copy = allocations_of([&] { EXPECT_EQ(stored_response(kept).etag, "\"a\""); });
-    EXPECT_EQ(allocations_of([&] { EXPECT_EQ(freshen(kept, answer, rules, t0, t0 + 5s).date, t0 + 5s); }), to_copy);
+    const std::size_t to_copy = allocations_of([&] { EXPECT_EQ(stored_response(kept).etag(), "\"a\""); });
+    EXPECT_EQ(allocations_of([&] { EXPECT_EQ(*freshen(kept, answer, rules, t0, t0 + 5s).date, t0 + 5s); }), to_copy);
 }
 
 TEST(Allocation, NorDoesChoosingAmongOrdinaryVariants) {

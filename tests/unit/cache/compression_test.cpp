@@ -370,7 +370,7 @@ TEST(StoredForCoding, A304DoesNotRelabelTheBytes) {
         freshen(r, make_response({{"ETag", "W/\"foo\""}, {"Content-Encoding", "gzip"}}, 304), coding_route(), t0, t0);
     EXPECT_FALSE(fresh.header.has(http::field_id::content_encoding));
     EXPECT_TRUE(fresh.codable);
-    EXPECT_EQ(fresh.etag, "\"foo\"");
+    EXPECT_EQ(fresh.etag(), "\"foo\"");
 }
 
 TEST(StoredForCoding, GoesByTheStoredLength) {

@@ -153,11 +153,11 @@ TEST(ExplainProperties, TheReasonIsThatOfTheDecision) {
         const stored_response* const chosen = at < 0 ? nullptr : variants[static_cast<std::size_t>(at)];
         const reuse_decision d = decide_reuse(chosen, !variants.empty(), request, rules, now);
         const bool from_store = d.what == reuse_action::serve || d.what == reuse_action::serve_revalidate;
-        const reason done =
-            !from_store
-                ? d.why
-                : served_as(d.why, evaluate_preconditions(request, chosen->status, chosen->etag, chosen->last_modified,
-                                                          rules, now, hints_of(*chosen, request, rules, variants)));
+        const reason done = !from_store
+                                ? d.why
+                                : served_as(d.why, evaluate_preconditions(request, chosen->status, chosen->etag(),
+                                                                          chosen->last_modified, rules, now,
+                                                                          hints_of(*chosen, request, rules, variants)));
         ASSERT_EQ(e.why, done);
         ASSERT_EQ(e.at, at);
         ASSERT_EQ(e.what == course::validate, d.what == reuse_action::validate);

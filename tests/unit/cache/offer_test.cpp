@@ -190,7 +190,7 @@ TEST_P(OfferForms, TheOriginalFirstThenWhatItMayHaveBeen) {
     EXPECT_EQ(judge_offer(offer, &r, {}, make_request(), not_modified({{"ETag", "\"else\""}}), repairs()).what,
               validation::unrelated);
     // What clients hold stays, byte for byte.
-    EXPECT_EQ(freshen(r, not_modified({{"ETag", c.forms.back()}}), repairs(), t0, t0).etag, c.stored);
+    EXPECT_EQ(freshen(r, not_modified({{"ETag", c.forms.back()}}), repairs(), t0, t0).etag(), c.stored);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -27,8 +27,8 @@ bool has_tag(const field_list& header, std::string_view tag) {
     rules.tag_fields = {"Surrogate-Key", "Cache-Groups"};
     rules.tags = {"of-the-route"};
     collect_tags(r, make_request(), rules);
-    EXPECT_TRUE(std::ranges::is_sorted(r.tags));
-    return std::ranges::binary_search(r.tags, first_group(purge_tag, tag));
+    EXPECT_TRUE(std::ranges::is_sorted(r.rest->tags));
+    return std::ranges::binary_search(r.rest->tags, first_group(purge_tag, tag));
 }
 
 struct tag_case {

@@ -94,7 +94,7 @@ TEST(AnswerRange, OfAPart) {
 
 TEST(AnswerRange, OctetsOfParts) {
     stored_response r = part({100, 199}, 1000);
-    r.parts = {{100, 199}, {300, 302}};
+    r.rest.edit().parts = {{100, 199}, {300, 302}};
     const std::string body = std::string(100, 'a') + "xyz";
     EXPECT_EQ(octets(r, body, {300, 302}), "xyz");
     EXPECT_EQ(octets(r, body, {301, 301}), "y");
@@ -292,11 +292,11 @@ TEST(Combine, RandomCoversGiveTheOriginalBack) {
             const stored_response& now = held->response;
             ASSERT_EQ(now.is_partial(), now.status == 206);
             std::uint64_t size = 0;
-            for (std::size_t i = 0; i < now.parts.size(); ++i) {
-                const http::byte_range& p = now.parts[i];
+            for (std::size_t i = 0; i < now.rest->parts.size(); ++i) {
+                const http::byte_range& p = now.rest->parts[i];
                 size += p.size();
                 ASSERT_EQ(octets(now, held->body, p), std::string_view(original).substr(p.first, p.size()));
-                if (i > 0) ASSERT_GT(p.first, now.parts[i - 1].last + 1);
+                if (i > 0) ASSERT_GT(p.first, now.rest->parts[i - 1].last + 1);
                 for (std::uint64_t at = p.first; at <= p.last; ++at) ASSERT_TRUE(have[at]);
             }
             if (now.is_partial()) ASSERT_EQ(size, held->body.size());
@@ -311,9 +311,9 @@ TEST(Combine, KeepsTheLargestOfManyParts) {
     combined held{part({0, 0}, 10'000), "x"};
     for (std::uint64_t i = 1; i < 100; ++i) {
         held = combine(held.response, held.body, part({i * 50, i * 50 + 9}, 10'000), std::string(10, 'y'));
-        EXPECT_LE(held.response.parts.size(), most_parts);
+        EXPECT_LE(held.response.rest->parts.size(), most_parts);
     }
-    EXPECT_NE(held.response.parts.front(), (http::byte_range{0, 0}));
+    EXPECT_NE(held.response.rest->parts.front(), (http::byte_range{0, 0}));
     EXPECT_EQ(held.body, std::string(most_parts * 10, 'y'));
 }
 
@@ -337,8 +337,8 @@ TEST(Completion, AFreshenedPartIsStillOne) {
         make_response({{"ETag", "\"v1\""}, {"Content-Range", "bytes 0-9/10"}}, 304);
     ASSERT_EQ(judge_validation(held, not_modified), validation::freshened);
     const stored_response fresh = freshen(held, not_modified, {}, t0 + 2min, t0 + 2min);
-    EXPECT_EQ(fresh.parts, held.parts);
-    EXPECT_EQ(fresh.complete_length, 10U);
+    EXPECT_EQ(fresh.rest->parts, held.rest->parts);
+    EXPECT_EQ(fresh.rest->complete_length, 10U);
     EXPECT_EQ(fresh.status, 206);
     EXPECT_FALSE(fresh.header.has(http::field_id::content_range));
 }

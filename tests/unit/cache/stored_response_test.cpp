@@ -68,7 +68,7 @@ TEST(Index, DerivesTheSameFromTheRecordedPart) {
     copy.request_time = r.request_time;
     copy.age_value = r.age_value;
     copy.index();
-    EXPECT_EQ(copy.etag, "W/\"a\"");
+    EXPECT_EQ(copy.etag(), "W/\"a\"");
     EXPECT_EQ(copy.last_modified, r.last_modified);
     EXPECT_EQ(copy.date, r.date);
     EXPECT_EQ(copy.directives.max_age, 60);
@@ -85,12 +85,42 @@ TEST(Validators, ATagOfOursIsNoneForTheOrigin) {
     EXPECT_FALSE(r.has_validator());
 }
 
-TEST(Memory, CountsWhatItHolds) {
-    const stored_response small = stored({});
-    const stored_response large =
-        stored({{"Foo", std::string(5000, 'x')}, {"Vary", "Bar"}}, 200, {{"Bar", std::string(3000, 'y')}});
-    EXPECT_GE(small.memory(), sizeof(stored_response));
-    EXPECT_GE(large.memory(), small.memory() + 8000);
+// Copies own what they have: the first may go, or change.
+TEST(Copies, AreDeep) {
+    std::optional<stored_response> first = stored({{"ETag", "\"a\""}, {"Vary", "Bar, Foo"}}, 200, {{"Bar", "1"}});
+    first->rest.edit().tags = {1, 2};
+    const stored_response copy = *first;
+    first->rest.edit().tags.clear();
+    first->header.set(http::field_id::etag, "\"b\"");
+    first->selecting = {};
+    first.reset();
+    EXPECT_EQ(copy.etag(), "\"a\"");
+    EXPECT_EQ(copy.rest->tags, (std::vector<group_id>{1, 2}));
+    EXPECT_EQ(copy.selecting, (selection{{"bar", "1"}, {"foo", std::nullopt}}));
+}
+
+TEST(Selection, IsWhatItWasMadeOf) {
+    const selection none;
+    EXPECT_TRUE(none.empty());
+    EXPECT_EQ(none.size(), 0U);
+    EXPECT_EQ(none.begin(), none.end());
+    EXPECT_EQ(none.memory(), 0U);
+    EXPECT_EQ(none, selection(std::vector<selector>{}));
+
+    const std::vector<selector> of{{"a", std::nullopt}, {"b", ""}, {"", "c"}, {"d", std::string(70'000, 'd')}};
+    const selection all = of;
+    ASSERT_EQ(all.size(), of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        EXPECT_EQ(all[i].name, of[i].name);
+        EXPECT_EQ(all[i].value, of[i].value);
+    }
+    EXPECT_EQ(all, selection(of));
+    EXPECT_NE(all, none);
+    EXPECT_NE((selection{{"a", std::nullopt}}), (selection{{"a", ""}})) << "absent and empty differ";
+    EXPECT_NE((selection{{"a", "b"}}), (selection{{"ab", ""}}));
+    selection other{{"x", "y"}};
+    other = all;
+    EXPECT_EQ(other, all);
 }
 
 }  // namespace

@@ -105,12 +105,12 @@ TEST(Targeted, A304MovesTheGovernmentAlong) {
     const policy rules;
     const stored_response before =
         stored({{"ETag", "\"a\""}, {"CDN-Cache-Control", "max-age=60"}, {"Cache-Control", "no-cache"}});
-    EXPECT_EQ(before.control, "CDN-Cache-Control");
+    EXPECT_EQ(before.rest->control, "CDN-Cache-Control");
     const stored_response longer =
         freshen(before, make_response({{"CDN-Cache-Control", "max-age=90"}}, 304), rules, t0, t0);
     EXPECT_EQ(freshness_lifetime(longer, rules), 90s);
     const stored_response broken = freshen(before, make_response({{"CDN-Cache-Control", "&"}}, 304), rules, t0, t0);
-    EXPECT_EQ(broken.control, "");
+    EXPECT_EQ(broken.rest->control, "");
     EXPECT_TRUE(broken.directives.no_cache);
 }
 

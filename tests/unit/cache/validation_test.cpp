@@ -182,11 +182,11 @@ TEST(Freshen, ATagOfTheOriginTakesThePlaceOfOurs) {
     stored_response r = stored({{"ETag", "W/\"ours\""}, {"Last-Modified", changed}});
     r.own_etag = true;
     const stored_response kept = freshen(r, not_modified({{"Last-Modified", changed}}), policy{}, t0, t0);
-    EXPECT_EQ(kept.etag, "W/\"ours\"");
+    EXPECT_EQ(kept.etag(), "W/\"ours\"");
     EXPECT_TRUE(kept.own_etag);
     const stored_response theirs =
         freshen(r, not_modified({{"ETag", "\"theirs\""}, {"Last-Modified", changed}}), policy{}, t0, t0);
-    EXPECT_EQ(theirs.etag, "\"theirs\"");
+    EXPECT_EQ(theirs.etag(), "\"theirs\"");
     EXPECT_FALSE(theirs.own_etag);
 }
 
@@ -223,7 +223,7 @@ TEST(Freshen, WhatIsDerivedFollowsTheFields) {
         EXPECT_EQ(fresh.date, again.date);
         EXPECT_EQ(fresh.expires, again.expires);
         EXPECT_EQ(fresh.last_modified, again.last_modified);
-        EXPECT_EQ(fresh.etag, again.etag);
+        EXPECT_EQ(fresh.etag(), again.etag());
         EXPECT_EQ(fresh.directives.max_age, again.directives.max_age);
         EXPECT_EQ(fresh.directives.no_cache, again.directives.no_cache);
         EXPECT_EQ(fresh.response_time, t0 + 10s);

@@ -264,7 +264,7 @@ TEST(SelectingCredentials, AreKeptAsDigests) {
     }
     for (const std::string name : {"Accept", "User-Agent", "X-Requested-With", "X-Monkey", "Origin", "X-Tokens"}) {
         const stored_response r = stored({{"Vary", name}}, 200, {{name, "plain"}}, rules);
-        EXPECT_EQ(r.selecting.at(0).value, "plain") << name;
+        EXPECT_EQ(r.selecting[0].value, "plain") << name;
     }
 }
 
@@ -358,7 +358,7 @@ TEST(Selecting, ACodedAnswerIsForThoseWhoAskTheSameWay) {
 
 TEST(Selecting, IsSortedLowerCaseAndWithoutRepetition) {
     const stored_response r = stored({{"Vary", "Foo, BAR"}, {"Vary", "foo"}}, 200, {{"Foo", "1"}});
-    const std::vector<stored_response::selector> expected{{"bar", std::nullopt}, {"foo", "1"}};
+    const selection expected{{"bar", std::nullopt}, {"foo", "1"}};
     EXPECT_EQ(r.selecting, expected);
 }
 

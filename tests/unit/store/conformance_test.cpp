@@ -72,7 +72,7 @@ TEST_P(Store, GivesBackWhatWasPut) {
     EXPECT_NE(f.from, level::none);
     const object& o = *f.set.front();
     EXPECT_EQ(o.response.status, 200);
-    EXPECT_EQ(o.response.etag, "\"1\"");
+    EXPECT_EQ(o.response.etag(), "\"1\"");
     EXPECT_EQ(o.response.body_size, 5U);
     EXPECT_EQ(o.response.header.get(http::field_id::content_type), "text/plain");
     EXPECT_TRUE(o.wire_full().starts_with("HTTP/1.1 200 OK\r\n"));
@@ -203,7 +203,7 @@ TEST_P(Store, FresheningDoesNotTouchOtherBytes) {
     store_->freshen("key", old, now());
     put("fence", {.body = "fence"});
     expect_eventually("fence", ElementsAre("fence"));
-    EXPECT_EQ(get("key").set.front()->response.etag, "\"new\"");
+    EXPECT_EQ(get("key").set.front()->response.etag(), "\"new\"");
     expect_eventually("key", ElementsAre("new bytes"));
 }
 
@@ -240,7 +240,7 @@ TEST_P(Store, NothingAnswersAfterItsTime) {
     const found f = asked(*store_, "key", later);
     ASSERT_TRUE(f.set);
     ASSERT_EQ(f.set.size(), 1U);
-    EXPECT_EQ(f.set.front()->response.selecting.front().value, "b");
+    EXPECT_EQ(f.set.front()->response.selecting[0].value, "b");
     EXPECT_FALSE(asked(*store_, "key", {start.wall + seconds(600), start.steady}).set);
 }
 

@@ -31,7 +31,7 @@ object_ptr codable(std::string body, const std::string& etag = "\"a\"", const st
 }
 
 object_ptr freshened(const object& o, const std::string& cache_control, moment when) {
-    object_ptr head = codable("", o.response.etag, cache_control, when);
+    object_ptr head = codable("", std::string(o.response.etag()), cache_control, when);
     boost::intrusive_ptr<object> made(new object(*head));
     made->body = o.body;
     made->response.body_size = o.response.body_size;
@@ -63,13 +63,13 @@ TEST(CodedForm, HasAWireHeadOfItsOwn) {
 
 TEST(CodedForm, ItsNotModifiedSaysTheWeakTag) {
     const object_ptr strong = codable("body");
-    EXPECT_EQ(strong->coded_etag, "W/\"a\"");
+    EXPECT_EQ(strong->rest->coded_etag, "W/\"a\"");
     EXPECT_THAT(not_modified(*strong, true), HasSubstr("304"));
     EXPECT_THAT(not_modified(*strong, true), HasSubstr("ETag: W/\"a\"\r\n"));
     EXPECT_THAT(not_modified(*strong), HasSubstr("ETag: \"a\"\r\n"));
     // One that is weak anyway, or cannot be coded, needs no second one.
-    EXPECT_EQ(codable("body", "W/\"a\"")->coded_etag, "");
-    EXPECT_EQ(codable("body", "\"a\"", "no-transform")->coded_etag, "");
+    EXPECT_EQ(codable("body", "W/\"a\"")->rest->coded_etag, "");
+    EXPECT_EQ(codable("body", "\"a\"", "no-transform")->rest->coded_etag, "");
 }
 
 TEST(CodedForm, GoesWithTheBytesUnderANewHead) {

@@ -219,7 +219,8 @@ TEST_F(Memcached, FresheningWritesTheMetaRecordOnly) {
     cache::stored_response fresh = old->response;
     ASSERT_TRUE(fresh.header.add("X-Fresh", "yes"));
     fresh.index();
-    store_->freshen("key", make_object(std::move(fresh), nullptr, old->keep_until + seconds(60), old->entity), now());
+    store_->freshen("key", make_object(std::move(fresh), nullptr, old->keep_until + seconds(60), old->rest->entity),
+                    now());
     EXPECT_TRUE(eventually([&] { return head("key")->response.header.find("x-fresh").has_value(); }));
     EXPECT_EQ(std::stoul(testing::stat_of(server_, "cmd_set")), std::stoul(sets) + 1);
     EXPECT_EQ(body("key"), "hello");

@@ -254,7 +254,7 @@ TEST(MemoryThreads, FewKeysManyHands) {
                         default:
                             if (const auto f = s->peek(key_of(k), now); f.set) {
                                 for (const auto& o : f.set) {
-                                    if (o->response.etag != etag ||
+                                    if (o->response.etag() != etag ||
                                         *o->body != std::string(o->body.size(), static_cast<char>('a' + k))) {
                                         ++wrong;
                                     }

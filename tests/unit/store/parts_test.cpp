@@ -95,7 +95,7 @@ const cache::stored_response& response_of(const tagged& t) {
 }
 tagged variant(int tag, const std::string& selected, seconds when) {
     tagged t{.response = {}, .tag = tag};
-    t.response.selecting.push_back({"accept", selected});
+    t.response.selecting = {{"accept", selected}};
     t.response.response_time = wall_time(when);
     return t;
 }

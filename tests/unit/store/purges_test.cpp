@@ -143,7 +143,7 @@ TEST(Purges, TooManyTagsAreAllTags) {
     std::vector<std::string> names;
     for (int i = 0; i < 2000; ++i) names.push_back("t" + std::to_string(i));
     const object_ptr o = make({t.mark(), names});
-    EXPECT_LE(o->response.tags.size(), 2U);
+    EXPECT_LE(o->response.rest->tags.size(), 2U);
     t.purge(tag("t1999"), false, at().wall);
     EXPECT_EQ(judged(t, o), purged::hard);
 }

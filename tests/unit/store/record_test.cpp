@@ -33,8 +33,7 @@ std::vector<variant> random_variants(std::mt19937& random) {
 
 variant small_variant() {
     variant v;
-    v.response.selecting.push_back({"accept", "text/html"});
-    v.response.selecting.push_back({"accept-language", std::nullopt});
+    v.response.selecting = {{"accept", "text/html"}, {"accept-language", std::nullopt}};
     EXPECT_TRUE(v.response.header.add("ETag", "W/\"1\""));
     v.response.body_size = 5;
     v.response.index();
@@ -157,8 +156,8 @@ TEST(RecordFormat, IsPinned) {
 TEST(RecordFormat, PartsThatContradictThemselvesAreRefused) {
     variant good = small_variant();
     good.response.status = 206;
-    good.response.parts = {{2, 4}, {7, 8}};
-    good.response.complete_length = 10;
+    good.response.rest.edit().parts = {{2, 4}, {7, 8}};
+    good.response.rest.edit().complete_length = 10;
     const auto error = [](const variant& v) {
         return meta_error(encode_meta("key", std::vector{v}, checksum()), "key", checksum());
     };
@@ -170,17 +169,17 @@ TEST(RecordFormat, PartsThatContradictThemselvesAreRefused) {
     };
     using response = cache::stored_response;
     EXPECT_TRUE(broken([](response& r) { r.status = 200; }));
-    EXPECT_TRUE(broken([](response& r) { r.parts.clear(); }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().parts.clear(); }));
     EXPECT_TRUE(broken([](response& r) { r.body_size = 6; }));
-    EXPECT_TRUE(broken([](response& r) { r.complete_length = 8; }));
-    EXPECT_TRUE(broken([](response& r) { r.complete_length = ~std::uint64_t{0}; }));
-    EXPECT_TRUE(broken([](response& r) { std::swap(r.parts[0], r.parts[1]); }));
-    EXPECT_TRUE(broken([](response& r) { r.parts[1] = {5, 6}; }));
-    EXPECT_TRUE(broken([](response& r) { r.parts[1] = {4, 5}; }));
-    EXPECT_TRUE(broken([](response& r) { r.parts[0] = {4, 2}; }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().complete_length = 8; }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().complete_length = ~std::uint64_t{0}; }));
+    EXPECT_TRUE(broken([](response& r) { std::swap(r.rest.edit().parts[0], r.rest.edit().parts[1]); }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().parts[1] = {5, 6}; }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().parts[1] = {4, 5}; }));
+    EXPECT_TRUE(broken([](response& r) { r.rest.edit().parts[0] = {4, 2}; }));
     EXPECT_TRUE(broken([](response& r) {
-        r.parts = {{0, 4}};
-        r.complete_length = 5;  // all of it is no part
+        r.rest.edit().parts = {{0, 4}};
+        r.rest.edit().complete_length = 5;  // all of it is no part
     }));
 }
 

@@ -44,7 +44,7 @@ protected:
         ASSERT_TRUE(eventually([&] {
             const auto f = loaded(seen_by, key, later());
             return f && f->set && f->set.front()->response.body_size == body.size() &&
-                   f->set.front()->response.etag == etag;
+                   f->set.front()->response.etag() == etag;
         }));
     }
 
@@ -108,7 +108,7 @@ TEST_F(Tiers, AHeadThatAnotherProcessFreshenedComesOverOurBytes) {
     fresh.response_time += seconds(5);
     ASSERT_TRUE(fresh.header.add("X-Fresh", "yes"));
     fresh.index();
-    b_->freshen("key", make_object(std::move(fresh), whole->body, whole->keep_until, whole->entity), now());
+    b_->freshen("key", make_object(std::move(fresh), whole->body, whole->keep_until, whole->rest->entity), now());
     const auto before = bodies_loaded(*c);
     EXPECT_TRUE(eventually([&] {
         const auto f = loaded(*c, "key", later());
