@@ -6,7 +6,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstring>
 
 namespace etagere::http::h1 {
 namespace {
