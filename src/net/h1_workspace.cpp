@@ -9,7 +9,7 @@ namespace {
 
 /// Requests that wait for something hold theirs, so there are as many as wait at once. Beyond this nobody keeps them:
 /// after a burst the memory goes back.
-constexpr std::size_t most_spare = 256;
+constexpr std::size_t most_spare = 128;
 /// One that an unusual request has made larger than this in any part goes too.
 constexpr std::size_t usual_size = read_buffer::initial;
 
