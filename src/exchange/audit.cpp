@@ -36,7 +36,8 @@ void report(const audit_job& job, std::string_view now_body) {
 }
 
 /// What is stored is proven wrong: the origin's own word takes its place, or nothing does.
-void replace(audit_job& job, const http::response_head& head, std::string_view body, moment asked, cache::purge_mark known) {
+void replace(audit_job& job, const http::response_head& head, std::string_view body, moment asked,
+             cache::purge_mark known) {
     const wall_time received = job.state.on().now().wall;
     const cache::policy& rules = job.route.policy;
     const cache::storability judged = cache::judge_storability(job.request, head, rules, received);

@@ -154,7 +154,7 @@ void fields::set(field_id id, std::string_view value) {
 bool fields::overwrite(field_id id, std::string_view value) noexcept {
     assert(is_field_value(value));
     if (count(id) != 1) return false;
-    const std::string_view old = *find(id);
+    const std::string_view old = get(id);
     if (old.size() != value.size()) return false;
     std::ranges::copy(value, begin_of_octets() + (old.data() - begin_of_octets()));
     return true;
