@@ -57,7 +57,7 @@ TEST(SharedBytes, AreSharedByCopiesAndGoWithTheLast) {
     first = nullptr;
     EXPECT_EQ(contents(file), *second);
     shared_bytes third = std::move(second);
-    EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): what is left is nothing
+    EXPECT_FALSE(second);
     EXPECT_EQ(third.size(), 100'000U);
     third = nullptr;
     errno = 0;
