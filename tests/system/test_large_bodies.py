@@ -10,19 +10,6 @@ FRESH = {"Cache-Control": "max-age=60", "Content-Type": "text/plain", "ETag": '"
 
 
 class LargeBodies(SystemTest):
-    CONFIG = """
-version: 1
-listeners:
-  ingress: { address: "127.0.0.1:0" }
-  admin: { address: "127.0.0.1:0", role: admin }
-upstreams:
-  app: { endpoints: ["@ORIGIN@"] }
-stores:
-  default: { memory: { size: 64MiB, max_object: 1MiB } }
-routes:
-  - { name: all, match: { path: "/**" }, upstream: app }
-"""
-
     def setUp(self):
         super().setUp()
         self.large = self.path()
