@@ -117,13 +117,15 @@ class Api(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        if self.command != "HEAD" and status != 304:
-            self.wfile.write(data)
-        if counted:  # before the flush, so that whoever has the answer finds it counted
+        data = b"" if self.command == "HEAD" or status == 304 else data
+        # Counted before any of it may leave (more than the buffer holds goes out at once), so that whoever has the
+        # answer finds it counted.
+        if counted:
             with lock:
                 traffic["requests"] += 1
                 traffic["bytes_in"] += self.rfile.bytes
-                traffic["bytes_out"] += self.wfile.bytes
+                traffic["bytes_out"] += self.wfile.bytes + len(data)
+        self.wfile.write(data)
         self.rfile.bytes = self.wfile.bytes = 0
         self.wfile.flush()
 
