@@ -77,24 +77,29 @@ client::~client() {
 }
 
 void client::open() {
-    if (handle_ != nullptr) return;
-    memcached_st* const made = memcached_create(nullptr);
-    const auto ms = static_cast<std::uint64_t>(timeout_.count());
-    set(made, MEMCACHED_BEHAVIOR_POLL_TIMEOUT, ms);
-    set(made, MEMCACHED_BEHAVIOR_SND_TIMEOUT, ms * 1000);
-    set(made, MEMCACHED_BEHAVIOR_RCV_TIMEOUT, ms * 1000);
-    set(made, MEMCACHED_BEHAVIOR_CONNECT_TIMEOUT, static_cast<std::uint64_t>(connect_timeout_.count()));
-    set(made, MEMCACHED_BEHAVIOR_TCP_NODELAY, 1);
-    set(made, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1);
-    // The text protocol: its replies name the key, and memcached calls the binary one deprecated. Keys are checked,
-    // because libmemcached by default sends whatever it is given, line ends included.
-    set(made, MEMCACHED_BEHAVIOR_BINARY_PROTOCOL, 0);
-    set(made, MEMCACHED_BEHAVIOR_VERIFY_KEY, 1);
-    memcached_server_add(made, server_.host.c_str(), server_.port);
+    memcached_st* made = nullptr;
+    if (handle_ == nullptr) {
+        made = memcached_create(nullptr);
+        const auto ms = static_cast<std::uint64_t>(timeout_.count());
+        set(made, MEMCACHED_BEHAVIOR_POLL_TIMEOUT, ms);
+        set(made, MEMCACHED_BEHAVIOR_SND_TIMEOUT, ms * 1000);
+        set(made, MEMCACHED_BEHAVIOR_RCV_TIMEOUT, ms * 1000);
+        set(made, MEMCACHED_BEHAVIOR_CONNECT_TIMEOUT, static_cast<std::uint64_t>(connect_timeout_.count()));
+        set(made, MEMCACHED_BEHAVIOR_TCP_NODELAY, 1);
+        set(made, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1);
+        // The text protocol: its replies name the key, and memcached calls the binary one deprecated. Keys are checked,
+        // because libmemcached by default sends whatever it is given, line ends included.
+        set(made, MEMCACHED_BEHAVIOR_BINARY_PROTOCOL, 0);
+        set(made, MEMCACHED_BEHAVIOR_VERIFY_KEY, 1);
+        memcached_server_add(made, server_.host.c_str(), server_.port);
+        proven_ = false;
+    }
     const std::lock_guard lock(swap_);
-    if (stopped_) set(made, MEMCACHED_BEHAVIOR_POLL_TIMEOUT, 0);
-    handle_ = made;
-    proven_ = false;
+    if (made != nullptr) handle_ = made;
+    if (last_ == steady_time::max()) return;
+    const auto left = std::chrono::ceil<milliseconds>(last_ - std::chrono::steady_clock::now());
+    set(handle_, MEMCACHED_BEHAVIOR_POLL_TIMEOUT,
+        static_cast<std::uint64_t>(std::clamp(left, milliseconds(0), timeout_).count()));
 }
 
 void client::close() noexcept {
@@ -114,12 +119,9 @@ void client::interrupt() noexcept {
     if (handle_ != nullptr) std::atomic_ref(handle_->poll_timeout).store(0, std::memory_order_relaxed);
 }
 
-void client::stop() noexcept {
-    {
-        const std::lock_guard lock(swap_);
-        stopped_ = true;
-    }
-    interrupt();
+void client::end_by(steady_time last) noexcept {
+    const std::lock_guard lock(swap_);
+    last_ = last;
 }
 
 reply_status client::judge(int rc) {

@@ -14,7 +14,7 @@ struct memcached_st;
 
 namespace etagere::store {
 
-/// Of one thread, except interrupt(). Every call blocks, at most for `timeout` between two bytes of the server and
+/// Of one thread, except interrupt() and end_by(). Every call blocks, at most for `timeout` between two bytes of the server and
 /// `connect_timeout` while connecting; interrupt() ends a server that drips.
 /// After anything but a plain answer the connection is closed: a late reply must not meet the next question.
 class client {
@@ -35,8 +35,8 @@ public:
     std::uint64_t reconnects() const noexcept { return reconnects_.load(std::memory_order_relaxed); }
     /// From any thread: what blocks now returns soon, as a timeout.
     void interrupt() noexcept;
-    /// From any thread: the same for every call to come.
-    void stop() noexcept;
+    /// From any thread: calls that begin from now on wait no longer than until `last`.
+    void end_by(steady_time last) noexcept;
 
 private:
     reply_status judge(int rc);
@@ -46,9 +46,9 @@ private:
     memcached_server server_;
     milliseconds timeout_;
     milliseconds connect_timeout_;
-    std::mutex swap_;  // held while handle_ changes, and by interrupt() and stop()
+    std::mutex swap_;  // held while handle_ changes, and by interrupt() and end_by()
     memcached_st* handle_ = nullptr;
-    bool stopped_ = false;
+    steady_time last_ = steady_time::max();
     bool proven_ = false;
     std::atomic<std::uint64_t> reconnects_ = 0;
 };

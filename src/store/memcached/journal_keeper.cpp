@@ -70,8 +70,9 @@ void journal_keeper::run() {
         told.swap(waiting_);
         const bool over = stopping_;
         lock.unlock();
-        // At the end once more: what was purged in the last moment should not be lost for the others.
-        const bool same = over ? purges_.pending() == 0 || synchronise() : synchronise();
+        // At the end once more: what was purged in the last moment should not be lost for the others. But not of a server
+        // that just let the timeout pass.
+        const bool same = over ? purges_.pending() == 0 || (!hangs_ && synchronise()) : synchronise();
         for (store::purge_handler& tell : told) tell(same);
         lock.lock();
         if (over) return;
@@ -117,6 +118,7 @@ std::optional<bool> journal_keeper::exchange_once() {
     write->value = record::encode_journal(next->journal, seal_);
     std::string written = write->value;
     const reply answer = ask_and_wait(at_, write);
+    hangs_ = answer.status == reply_status::timeout;
     if (answer.status == reply_status::miss || answer.status == reply_status::conflict) return std::nullopt;
     if (answer.status != reply_status::ok) return false;
     purges_.published(*next);

@@ -40,7 +40,8 @@ void lane::stop() {
         writes_.clear();
     }
     changed_.notify_one();
-    client_.stop();
+    client_.end_by(steady_time::min());
+    client_.interrupt();
     complete_all(left, reply_status::unavailable);
     if (thread_.joinable()) thread_.join();
 }

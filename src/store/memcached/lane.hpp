@@ -24,8 +24,11 @@ public:
     lane(const memcached_server& server, const memcached_options& options, watchdog& deadlines);
     ~lane() { stop(); }
 
-    /// Ends the thread within connect_timeout plus a few timeouts; completes what waits, and what is submitted later,
-    /// as unavailable.
+    /// What is begun from now on waits no longer than until `last`. For who has others to wait for before stop(): a
+    /// call begun meanwhile could take a whole timeout more.
+    void end_by(steady_time last) { client_.end_by(last); }
+    /// Ends the thread within connect_timeout plus a timeout; completes what waits, and what is submitted later, as
+    /// unavailable.
     void stop();
 
     /// Completes inside the call where the breaker is open or the queue is full. Takes them over.

@@ -67,6 +67,7 @@ memcached_store::memcached_store(memcached_options options)
 // Completions run on every one of these threads and use all of these members: first all threads end, then members go.
 memcached_store::~memcached_store() {
     publisher_.begin_nothing_more();
+    for (const auto& l : lanes_) l->end_by(clock::now() + options_.timeout);
     journal_.stop();
     publisher_.stop();
     for (const auto& l : lanes_) l->stop();

@@ -1,11 +1,13 @@
 // The store must not be able to hurt: whatever a server does, an answer is the right one or none, and it comes in time.
 #include "etagere/store/tiers.hpp"
 
+#include "../../../src/store/memcached/client.hpp"
 #include "backends.hpp"
 #include "fault_proxy.hpp"
 #include "make.hpp"
 #include "real_memcached.hpp"
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -197,6 +199,33 @@ TEST_F(Faults, DestructionDoesNotWaitForAStuckServer) {
         EXPECT_LT(clock::now() - start, seconds(3) + margin);
         EXPECT_EQ(answered, 5) << "every completion runs before the destructor ends";
         proxy_.set({});
+    }
+}
+
+// What is owed and what was purged are tried again; at the end not after a timeout.
+TEST_F(Faults, DestructionTakesOneTimeoutWhateverIsOwed) {
+    put_and_wait("key", "right");
+    open({.timeout = seconds(1)});
+    EXPECT_EQ(body("key"), "right");
+    proxy_.set({.what = kind::hang});
+    store_->erase("key", now());
+    store_->purge(std::array{cache::purge_target{}}, false, now(), [](bool) {});
+    // The lane has the erase, and the journal waits behind it.
+    ASSERT_TRUE(eventually([&] { return store_->stats().servers.at(0).queue_depth == 1; }));
+    const auto start = clock::now();
+    store_.reset();
+    EXPECT_LT(clock::now() - start, seconds(1) + margin);
+}
+
+// A lane whose call has failed begins the next one at once, also in the moment before it is stopped.
+TEST_F(Faults, ACallBegunAtTheEndWaitsNoLongerThanTheEnd) {
+    proxy_.set({.what = kind::hang});
+    client c({.host = "127.0.0.1", .port = proxy_.port()}, seconds(10), milliseconds(300));
+    for (const milliseconds left : {milliseconds(100), milliseconds(0), milliseconds(-100)}) {
+        const auto start = clock::now();
+        c.end_by(start + left);
+        EXPECT_EQ(c.remove("key"), reply_status::timeout);
+        EXPECT_LT(clock::now() - start, milliseconds(100) + margin) << left.count();
     }
 }
 
