@@ -70,8 +70,8 @@ void journal_keeper::run() {
         told.swap(waiting_);
         const bool over = stopping_;
         lock.unlock();
-        // At the end once more: what was purged in the last moment should not be lost for the others. But not of a server
-        // that just let the timeout pass.
+        // At the end once more: what was purged in the last moment should not be lost for the others. But not of a
+        // server that just let the timeout pass.
         const bool same = over ? purges_.pending() == 0 || (!hangs_ && synchronise()) : synchronise();
         for (store::purge_handler& tell : told) tell(same);
         lock.lock();
