@@ -14,9 +14,9 @@ struct memcached_st;
 
 namespace etagere::store {
 
-/// Of one thread, except interrupt() and end_by(). Every call blocks, at most for `timeout` between two bytes of the server and
-/// `connect_timeout` while connecting; interrupt() ends a server that drips.
-/// After anything but a plain answer the connection is closed: a late reply must not meet the next question.
+/// Of one thread, except interrupt() and end_by(). Every call blocks, at most for `timeout` between two bytes of the
+/// server and `connect_timeout` while connecting; interrupt() ends a server that drips. After anything but a plain
+/// answer the connection is closed: a late reply must not meet the next question.
 class client {
 public:
     client(memcached_server server, milliseconds timeout, milliseconds connect_timeout);
