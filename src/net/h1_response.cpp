@@ -97,11 +97,18 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
     std::size_t in_slice = 0;
     const bool timed = options_->write_timeout.count() > 0;
     bool armed = false;
-    if (skip == 0) co_await on_.end_of_turn();
-    while (!buffers.empty()) {
-        if (phase_ == phase::aborted) co_return fail(errc::client_closed);
+    for (bool first = skip == 0; !buffers.empty(); first = false) {
+        std::size_t n = 0;
         error_code ec;
-        std::size_t n = write_now(buffers, ec);
+        const auto some = [this, &buffers, &n, &ec] {
+            if (phase_ != phase::aborted) n = write_now(buffers, ec);
+        };
+        if (first) {
+            co_await on_.end_of_turn(some);
+        } else {
+            some();
+        }
+        if (phase_ == phase::aborted) co_return fail(errc::client_closed);
         if (!ec && n == 0) {
             if (timed && !armed) {
                 write_deadline_.arm(on_.steady_now() + options_->write_timeout);

@@ -51,26 +51,35 @@ net::task<result<void>> call_impl::start(const call_request& request) {
         if (!piece) co_return std::unexpected(piece.error());
         first = *piece;
     }
-    co_await pool_->on().end_of_turn();  // before a connection is taken: it is looked at just before it is used
-    steady_time begun = now();
-    const auto here = pool_->locate_now(begun);
-    if (here) {
-        to_ = *here;
-        connection_ = pool_->take(to_.endpoint);
-    }
+    steady_time begun;
+    bool located = false;
+    bool under_way = false;
+    // A kept connection is taken, looked at and used in one go.
+    const auto begin = [this, &request, first, &begun, &located, &under_way] {
+        begun = now();
+        if (const auto here = pool_->locate_now(begun)) {
+            located = true;
+            to_ = *here;
+            connection_ = pool_->take(to_.endpoint);
+        }
+        under_way = connection_ && connection_->connected();
+        if (under_way) send(request, first);
+    };
+    co_await pool_->on().end_of_turn(begin);
     if (!connection_) {
-        if (auto got = co_await wait_for_connection(here.has_value(), begun); !got) co_return got;
+        if (auto got = co_await wait_for_connection(located, begun); !got) co_return got;
         begun = now();
     }
 
-    for (;;) {
+    for (;; under_way = false) {
         ++facts_.attempts;
         result<void> done;
-        if (!connection_->connected()) {
+        if (!under_way && !connection_->connected()) {
             done = co_await connect();
             begun = now();
         }
-        if (done) done = co_await send_and_await(request, first, begun);
+        if (done && !under_way) send(request, first);
+        if (done) done = co_await await_answer(request, begun);
         if (done) break;
         if (facts_.attempts >= o.attempts || !may_repeat(*request.head, done.error())) {
             drop();
@@ -123,13 +132,7 @@ net::task<result<void>> call_impl::connect() {
     co_return done;
 }
 
-net::task<result<void>> call_impl::send_and_await(const call_request& request, std::string_view first,
-                                                  steady_time begun) {
-    const options& o = pool_->settings();
-    facts_.endpoint = o.endpoints[connection_->endpoint].text;
-    ++connection_->requests;
-    answered_ = false;
-    send(request, first);
+net::task<result<void>> call_impl::await_answer(const call_request& request, steady_time begun) {
     const result<void> head = co_await await_head(request, begun);
     if (upload_) upload_->answered();
     facts_.first_byte = elapsed(begun, now());
@@ -142,6 +145,9 @@ net::task<result<void>> call_impl::send_and_await(const call_request& request, s
 
 void call_impl::send(const call_request& request, std::string_view first) {
     const options& o = pool_->settings();
+    facts_.endpoint = o.endpoints[connection_->endpoint].text;
+    ++connection_->requests;
+    answered_ = false;
     write_head(*request.head);
     sent_at_once_ = 0;
     if (!request.head->body.has_body()) {

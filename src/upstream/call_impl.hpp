@@ -44,7 +44,7 @@ public:
 private:
     net::task<result<void>> wait_for_connection(bool located, steady_time begun);
     net::task<result<void>> connect();
-    net::task<result<void>> send_and_await(const call_request& request, std::string_view first, steady_time begun);
+    net::task<result<void>> await_answer(const call_request& request, steady_time begun);
     net::task<result<void>> await_head(const call_request& request, steady_time begun);
     result<bool> parse_head(const call_request& request);
     void write_head(const http::request_head& head);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 namespace etagere::net {
 
@@ -21,8 +22,8 @@ public:
     asio::io_context& io() noexcept { return io_; }
     io_executor executor() noexcept { return io_.get_executor(); }
     deadline_wheel& deadlines() noexcept { return deadlines_; }
-    /// To be awaited before a send.
-    auto end_of_turn() noexcept { return turn_.end(executor()); }
+    /// Where sends are done: `co_await on.end_of_turn([&] { n = send(…); });`
+    template <class Act> auto end_of_turn(Act act) noexcept { return turn_.end(executor(), std::move(act)); }
     /// Room for what is put together and used before anything else runs on this worker.
     std::span<char> scratch() noexcept { return scratch_; }
     /// The one way to the time on the data path; the steady one alone where a deadline is all that is wanted.
