@@ -33,11 +33,13 @@ collapse_table::~collapse_table() = default;
 collapse_table::joined collapse_table::join(std::string_view key, steady_time now) {
     shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
-    if (const auto it = s.remembered.find(key); it != s.remembered.end() && it->second.not_kept_until > now) return {};
-    if (const auto it = s.flights.find(key); it != s.flights.end()) return {it->second, false};
+    if (const auto it = s.remembered.find(key); it != s.remembered.end() && it->second.not_kept.until > now) {
+        return {.with = nullptr, .not_kept = it->second.not_kept};
+    }
+    if (const auto it = s.flights.find(key); it != s.flights.end()) return {.with = it->second};
     auto f = std::make_shared<flight>(key);
     s.flights.emplace(f->key, f);
-    return {std::move(f), true};
+    return {.with = std::move(f), .leads = true};
 }
 
 net::task<std::optional<outcome>> collapse_table::wait(std::shared_ptr<flight> with, net::worker& on,
@@ -80,7 +82,7 @@ collapse_table::memory_of_key& collapse_table::remember(shard& s, std::string_vi
     if (s.remembered.size() >= most_remembered && !s.remembered.contains(key)) {
         // An invalidation matters as long as a fetch that began before it may arrive; a minute is longer than any.
         std::erase_if(s.remembered, [now](const auto& e) {
-            return e.second.not_kept_until <= now && e.second.invalidated_at + std::chrono::minutes(1) <= now;
+            return e.second.not_kept.until <= now && e.second.invalidated_at + std::chrono::minutes(1) <= now;
         });
         if (s.remembered.size() >= most_remembered) s.remembered.clear();
     }
@@ -91,22 +93,20 @@ collapse_table::memory_of_key& collapse_table::remember(shard& s, std::string_vi
 void collapse_table::remember_not_kept(std::string_view key, steady_time now, milliseconds how_long, reason why) {
     shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
-    memory_of_key& m = remember(s, key, now);
-    m.not_kept_until = now + how_long;
-    m.not_kept = why;
+    remember(s, key, now).not_kept = {now + how_long, why};
 }
 
 bool collapse_table::not_kept(std::string_view key, steady_time now) const {
     const shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
     const auto it = s.remembered.find(key);
-    return it != s.remembered.end() && it->second.not_kept_until > now;
+    return it != s.remembered.end() && it->second.not_kept.until > now;
 }
 
 void collapse_table::forget_not_kept(std::string_view key) {
     shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
-    if (const auto it = s.remembered.find(key); it != s.remembered.end()) it->second.not_kept_until = {};
+    if (const auto it = s.remembered.find(key); it != s.remembered.end()) it->second.not_kept = {};
 }
 
 void collapse_table::invalidate(std::string_view key, steady_time now) {
@@ -122,9 +122,9 @@ collapse_table::knowledge collapse_table::know(std::string_view key, steady_time
     const std::scoped_lock lock(s.mutex);
     knowledge k;
     k.in_flight = s.flights.contains(key);
-    if (const auto it = s.remembered.find(key); it != s.remembered.end() && it->second.not_kept_until > now) {
-        k.not_kept = it->second.not_kept;
-        k.remembered_for = std::chrono::duration_cast<milliseconds>(it->second.not_kept_until - now);
+    if (const auto it = s.remembered.find(key); it != s.remembered.end() && it->second.not_kept.until > now) {
+        k.not_kept = it->second.not_kept.why;
+        k.remembered_for = std::chrono::duration_cast<milliseconds>(it->second.not_kept.until - now);
     }
     return k;
 }

@@ -115,10 +115,12 @@ void delivery::give_up_storing(reason why) {
     if (keep_ == keeping::for_get) return;
     of_.record_.why = why;
     of_.lead_.finish({outcome::kind::not_shareable, {}, why, {}});
-    if (head_.status < 500) {
-        of_.state_.collapse().remember_not_kept(*of_.join_key_, of_.state_.on().steady_now(), rules().hit_for_miss,
-                                                why);
-    }
+    if (head_.status >= 500) return;
+    // What is known and new is not told again with every answer: the memory of a busy key is a little older than it.
+    const milliseconds how_long = rules().hit_for_miss;
+    const steady_time now = of_.state_.on().steady_now();
+    if (of_.not_kept_.why == why && of_.not_kept_.until > now + how_long * 7 / 8) return;
+    of_.state_.collapse().remember_not_kept(*of_.join_key_, now, how_long, why);
 }
 
 bool delivery::hold() const noexcept {

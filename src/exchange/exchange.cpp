@@ -271,6 +271,7 @@ std::shared_ptr<flight> exchange::join() {
     collapse_table::joined joined = state_.collapse().join(*join_key_, now_.steady);
     if (!joined.with) {
         alone_ = true;
+        not_kept_ = joined.not_kept;
         return nullptr;
     }
     if (joined.leads) {

@@ -135,7 +135,8 @@ private:
     cache::purge_state purge_;       // of chosen_, or of what it would have been
     cache::purge_mark asked_under_;  // what was known of purges when the origin was asked
     leadership lead_;
-    bool alone_ = false;    // the answer is not expected to be kept: the client's own condition goes to the origin
+    bool alone_ = false;  // the answer is not expected to be kept: the client's own condition goes to the origin
+    collapse_table::memory not_kept_;  // why not, and how long that is remembered
     bool in_full_ = false;  // what is stored turned out to be of no use: ask for the whole, without a condition
     std::optional<http::range_request> part_;  // what the origin is asked for; without: the whole
 

@@ -74,10 +74,18 @@ http::request_head passed_on(const http::request_head& in, bool from_stranger) {
                            .expects_continue = in.expects_continue,
                            .upgrade = in.upgrade};
     out.header.reserve(in.header, ours, octets_of_ours);
-    for (const http::fields::entry f : in.header) {
-        if (f.id == field_id::expect) continue;  // answered by us: the origin must not wait for it again
-        if (from_stranger && is_believed(f)) continue;
-        out.header.append(f);
+    const auto stays = [from_stranger](const http::fields::entry& f) {
+        if (f.id == field_id::expect) return false;  // answered by us: the origin must not wait for it again
+        return !from_stranger || !is_believed(f);
+    };
+    bool all_stay = true;
+    for (const http::fields::entry f : in.header) all_stay = all_stay && stays(f);
+    if (all_stay) {
+        out.header = in.header;
+        return out;
+    }
+    for (std::size_t i = 0; i < in.header.size(); ++i) {
+        if (stays(in.header[i])) out.header.append(in.header, i);
     }
     return out;
 }

@@ -1,7 +1,5 @@
 #include "etagere/http/field_policy.hpp"
 
-#include "etagere/http/fields.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -48,6 +46,10 @@ bool is_hop_by_hop(field_id id) noexcept {
 
 bool is_codec_owned(field_id id) noexcept {
     return contains(codec_owned, id);
+}
+
+bool has_codec_owned(const fields& header) noexcept {
+    return header.has_any(codec_owned);
 }
 
 bool is_withheld(field_id id, std::string_view name) noexcept {

@@ -109,6 +109,7 @@ void fields::copy_fields(const fields& o) noexcept {
     octets_ = o.octets_;
     size_ = o.size_;
     in_text_ = o.in_text_;
+    gaps_ = o.gaps_;
     present_ = o.present_;
     if (o.octets_ > 0) std::memcpy(begin_of_octets(), o.begin_of_octets(), o.octets_);
     if (o.size_ > 0) std::copy_n(&o.at(o.size_ - 1), o.size_, &at(size_ - 1));
@@ -120,6 +121,7 @@ void fields::swap(fields& o) noexcept {
     std::swap(octets_, o.octets_);
     std::swap(size_, o.size_);
     std::swap(in_text_, o.in_text_);
+    std::swap(gaps_, o.gaps_);
     std::swap(present_, o.present_);
 }
 
@@ -167,7 +169,10 @@ template <class Predicate> std::size_t fields::erase_where(Predicate goes) noexc
     }
     const std::size_t gone = size_ - kept;
     size_ = static_cast<std::uint32_t>(kept);
-    if (gone != 0) in_text_ = false;
+    if (gone != 0) {
+        in_text_ = false;
+        gaps_ = true;
+    }
     return gone;
 }
 
@@ -187,7 +192,7 @@ void fields::clear() noexcept {
     octets_ = 0;
     size_ = 0;
     present_ = 0;
-    in_text_ = false;
+    in_text_ = gaps_ = false;
 }
 
 std::size_t fields::count(field_id id) const noexcept {
@@ -250,7 +255,7 @@ void fields::live_in(std::string_view text, std::size_t at_octet) {
     std::memcpy(there.begin_of_octets(), text.data(), text.size());
     there.octets_ = static_cast<std::uint32_t>(text.size());
     there.size_ = size_;
-    there.in_text_ = true;
+    there.in_text_ = there.gaps_ = true;
     there.present_ = present_;
     for (std::size_t i = 0; i < size_; ++i) {
         assert(text.substr(at_octet, line(i).size()) == line(i));
@@ -271,16 +276,33 @@ std::unique_ptr<fields::slot[]> fields::move_to(std::size_t capacity) {
     return std::move(larger.block_);
 }
 
+/// For one more line. As move_to(): gives back the old block where it takes a new one.
+std::unique_ptr<fields::slot[]> fields::make_room(std::size_t octets) {
+    const std::size_t needed = units(octets_ + octets, size_ + 1);
+    if (needed <= capacity_) return nullptr;
+    constexpr std::size_t fewest = 80;  // of a small head
+    return move_to(std::max({fewest, std::size_t{2} * capacity_, needed}));
+}
+
+void fields::append(const fields& of, std::size_t i) {
+    assert(&of != this);
+    const std::string_view line = of.line(i);
+    if (octets_ + line.size() > addressable) return;
+    make_room(line.size());
+    std::memcpy(begin_of_octets() + octets_, line.data(), line.size());
+    slot& added = at(size_++) = of.at(i);
+    added.at = octets_ & addressable;
+    octets_ += static_cast<std::uint32_t>(line.size());
+    in_text_ = false;
+    present_ |= bit(of.id_at(i));
+}
+
 // `name` and `value` may be views into this very block (set(a, get(b))): when it has to grow, the old one lives on
 // until both are copied.
 bool fields::push(field_id id, std::string_view name, std::string_view value) {
     const std::size_t size = name.size() + colon + value.size() + line_end;
     if (octets_ + size > addressable) return false;
-    std::unique_ptr<slot[]> old;
-    if (const std::size_t needed = units(octets_ + size, size_ + 1); needed > capacity_) {
-        constexpr std::size_t fewest = 80;  // of a small head
-        old = move_to(std::max({fewest, std::size_t{2} * capacity_, needed}));
-    }
+    const std::unique_ptr<slot[]> old = make_room(size);
     char* to = begin_of_octets() + octets_;
     const auto put = [&to](std::string_view text) {
         std::memcpy(to, text.data(), text.size());

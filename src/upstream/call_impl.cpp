@@ -213,7 +213,7 @@ result<bool> call_impl::parse_head(const call_request& request) {
     const std::size_t most = pool_->settings().response_head_bytes;
     const http::h1::head_limits limits{
         .header_bytes = most, .fields = most_response_fields, .foreign_codings = request.foreign_codings};
-    const auto used = http::h1::parse_response(in, limits, request.head->verb, head_);
+    const auto used = pool_->parser().parse(in, limits, request.head->verb, head_);
     if (!used) return std::unexpected(used.error());
     if (*used == 0 && in.size() >= most) return fail(errc::upstream_head_too_large);
     connection_->input.consume(*used);

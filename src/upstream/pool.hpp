@@ -2,6 +2,7 @@
 #pragma once
 
 #include "etagere/base/result.hpp"
+#include "etagere/http/h1/parser.hpp"
 #include "etagere/net/worker.hpp"
 
 #include "connection.hpp"
@@ -27,6 +28,7 @@ public:
     const options& settings() const noexcept { return shared_->settings; }
     shared_state& shared() noexcept { return *shared_; }
     net::worker& on() noexcept { return on_; }
+    http::h1::response_parser& parser() noexcept { return parser_; }
 
     /// The endpoint whose turn it is. Waits for the resolver only where no endpoint has an address: no_endpoint.
     net::task<result<target>> locate(steady_time until);
@@ -56,6 +58,7 @@ private:
     std::shared_ptr<shared_state> shared_;
     pool_link* link_ = nullptr;
     std::vector<std::shared_ptr<connection>> idle_;  // the most recently used one last
+    http::h1::response_parser parser_;
     bool retired_ = false;
     std::vector<bool> looking_up_;  // by endpoint
     gate looked_up_;

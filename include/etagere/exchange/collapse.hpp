@@ -42,9 +42,14 @@ public:
     collapse_table(const collapse_table&) = delete;
     collapse_table& operator=(const collapse_table&) = delete;
 
+    struct memory {
+        steady_time until{};
+        reason why = reason::none;
+    };
     struct joined {
         std::shared_ptr<flight> with;  // null: go alone, the last answers for this key were not kept
         bool leads = false;
+        memory not_kept{};  // of which that is known, where `with` is null
     };
     /// Leads the flight for `key`, or follows the one that is under way, or neither.
     joined join(std::string_view key, steady_time now);
@@ -74,9 +79,8 @@ public:
 
 private:
     struct memory_of_key {
-        steady_time not_kept_until{};
+        memory not_kept;
         steady_time invalidated_at{};
-        reason not_kept = reason::none;
     };
     struct hash {
         using is_transparent = void;

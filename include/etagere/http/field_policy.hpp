@@ -2,6 +2,7 @@
 #pragma once
 
 #include "etagere/http/field_id.hpp"
+#include "etagere/http/fields.hpp"
 
 #include <string_view>
 
@@ -13,6 +14,8 @@ bool is_hop_by_hop(field_id id) noexcept;
 /// True for fields that a head's codec writes itself, from the head: hop-by-hop fields, framing, Host and Expect.
 /// `fields` that hold one of them (from a store, from configuration) cannot smuggle it onto the wire.
 bool is_codec_owned(field_id id) noexcept;
+/// One of them is in `header`. (Mostly none: what a codec reads, it keeps.)
+bool has_codec_owned(const fields& header) noexcept;
 
 /// True for request fields that make an origin act on another request than the one that was routed, keyed and judged.
 /// Clients have no business sending them; they are dropped.

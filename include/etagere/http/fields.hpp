@@ -56,6 +56,8 @@ public:
     void append(field_id id, std::string_view value);
     /// A field of other `fields`: it was checked when it came in there.
     void append(const entry& f) { push(f.id, f.name, f.value); }
+    /// The same for field `i` of `of`, which is not this object: its line is copied as it is.
+    void append(const fields& of, std::size_t i);
     /// Makes room for what `other` holds and so many fields and octets more.
     void reserve(const fields& other, std::size_t more_fields, std::size_t more_octets);
     /// Removes all of that name, then appends one.
@@ -72,6 +74,8 @@ public:
     }
     /// False: whatever is here has an id, and a name without one is not worth looking for.
     bool has_others() const noexcept { return (present_ & 1U) != 0; }
+    /// True where one of several names is here: one bit for each, 1 << its field_id.
+    bool has_any(std::uint64_t ids) const noexcept { return (present_ & ids) != 0; }
     std::size_t count(field_id id) const noexcept;
     /// First value of that name.
     std::optional<std::string_view> find(field_id id) const noexcept;
@@ -99,6 +103,8 @@ public:
     bool lives_in_text() const noexcept { return in_text_; }
     /// The text of live_in(), as long as they live in it; else all lines, erased ones among them.
     std::string_view octets() const noexcept { return {begin_of_octets(), octets_}; }
+    /// True where octets() are the lines and nothing else.
+    bool in_one_piece() const noexcept { return !gaps_; }
 
 private:
     struct slot {
@@ -125,6 +131,7 @@ private:
     }
     void copy_fields(const fields& o) noexcept;
     bool push(field_id id, std::string_view name, std::string_view value);
+    std::unique_ptr<slot[]> make_room(std::size_t octets);
     std::unique_ptr<slot[]> move_to(std::size_t capacity);
     template <class Predicate> std::size_t erase_where(Predicate goes) noexcept;
 
@@ -134,6 +141,7 @@ private:
     std::uint32_t octets_ = 0;
     std::uint32_t size_ = 0;
     bool in_text_ = false;
+    bool gaps_ = false;  // something stands between the lines: what was erased, or the text's own
     std::uint64_t present_ = 0;
 };
 

@@ -48,11 +48,20 @@ bool read_field(std::string_view line, head_fields& own, response_head& out) {
     return is_field_value(value) && (!options || is_token_list(value));
 }
 
-// `lines` are those behind the start line, the empty one included; each ends in CRLF.
-bool read_fields(std::string_view lines, head_fields& own, response_head& out) {
+// `lines` are those behind the start line, the empty one included; each ends in CRLF. A line that is as the next one of
+// `known` says the same.
+bool read_fields(std::string_view lines, const fields& known, head_fields& own, response_head& out) {
+    std::size_t next = 0;
     while (lines.size() > 2) {
+        if (next < known.size() && lines.starts_with(known.line(next))) {
+            lines.remove_prefix(known.line(next).size());
+            out.header.append(known, next++);
+            continue;
+        }
         const auto end = lines.find('\n') + 1;
+        const std::size_t before = out.header.size();
         if (!read_field(lines.substr(0, end - 2), own, out)) return false;
+        next += out.header.size() - before;
         lines.remove_prefix(end);
     }
     return true;
@@ -93,9 +102,8 @@ result<void> judge_framing(const head_fields& own, method answers, bool foreign_
     return {};
 }
 
-}  // namespace
-
-result<std::size_t> parse_response(std::string_view in, const head_limits& limits, method answers, response_head& out) {
+result<std::size_t> read_response(std::string_view in, const head_limits& limits, method answers, const fields& known,
+                                  response_head& out) {
     constexpr std::string_view start = "HTTP/1.";
     if (!start.starts_with(in.substr(0, start.size()))) return fail(errc::upstream_bad_response);
 
@@ -109,8 +117,8 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
 
     out.clear();
     head_fields own;
-    const bool read =
-        read_status_line(raw.start_line, out) && read_fields(raw.text.substr(raw.start_line.size() + 2), own, out);
+    const bool read = read_status_line(raw.start_line, out) &&
+                      read_fields(raw.text.substr(raw.start_line.size() + 2), known, own, out);
     if (!read || own.too_many_options()) return fail(errc::upstream_bad_response);
 
     out.keep_alive = !own.close && (out.protocol == version::http11 || own.keep_alive);
@@ -119,6 +127,21 @@ result<std::size_t> parse_response(std::string_view in, const head_limits& limit
     if (const auto ok = judge_framing(own, answers, limits.foreign_codings, out); !ok)
         return std::unexpected(ok.error());
     return raw.text.size();
+}
+
+}  // namespace
+
+result<std::size_t> parse_response(std::string_view in, const head_limits& limits, method answers, response_head& out) {
+    return read_response(in, limits, answers, {}, out);
+}
+
+result<std::size_t> response_parser::parse(std::string_view in, const head_limits& limits, method answers,
+                                           response_head& out) {
+    const result<std::size_t> taken = read_response(in, limits, answers, known_, out);
+    // A head beyond the usual size is not worth its copy.
+    constexpr std::size_t usual = 4096;
+    if (taken && *taken != 0 && *taken <= usual && known_.octets() != out.header.octets()) known_ = out.header;
+    return taken;
 }
 
 }  // namespace etagere::http::h1

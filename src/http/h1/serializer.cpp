@@ -19,6 +19,10 @@ void write_number(std::string& out, std::uint64_t value, int base) {
 }
 
 void write_fields(std::string& out, const fields& header) {
+    if (header.in_one_piece() && !has_codec_owned(header)) {
+        out.append(header.octets());
+        return;
+    }
     append_at_most(out, header.octets().size(), [&header](writer& to) {  // every line lies in the octets, once
         for (std::size_t i = 0; i < header.size(); ++i) {
             if (!is_codec_owned(header[i].id)) to += header.line(i);

@@ -127,7 +127,10 @@ TEST(Collapse, OnlyTheFirstResultCounts) {
 TEST(Collapse, KeysThatAreNotKeptAreNotCollapsed) {
     collapse_table table;
     table.remember_not_kept("k", start, 10s, reason::nostore_private);
-    EXPECT_EQ(table.join("k", start + 9s).with, nullptr);
+    const auto alone = table.join("k", start + 9s);
+    EXPECT_EQ(alone.with, nullptr);
+    EXPECT_EQ(alone.not_kept.why, reason::nostore_private);
+    EXPECT_EQ(alone.not_kept.until, start + 10s);
     EXPECT_TRUE(table.not_kept("k", start + 9s));
     EXPECT_TRUE(table.join("k", start + 10s).leads) << "remembered for ten seconds only";
     table.remember_not_kept("again", start, 10s, reason::nostore_private);

@@ -69,10 +69,11 @@ TEST(Allocations, AReusedResponseHeadAndBufferNeedNone) {
         "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nETag: W/\"0123456789abcdef0123456789\"\r\n"
         "Cache-Control: max-age=0, private, must-revalidate\r\nContent-Length: 35942\r\n\r\n";
     response_head head;
+    response_parser parser;
     std::string out;
     const auto turn = [&] {
         out.clear();
-        const auto taken = parse_response(text, {}, method::get, head);
+        const auto taken = parser.parse(text, {}, method::get, head);
         write_response_start(out, head.status, head.reason, head.header);
         write_head_end(out, head.body, head.declared_length, version::http11, true);
         return taken.has_value();

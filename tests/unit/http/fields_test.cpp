@@ -188,6 +188,12 @@ TEST(Fields, KeepTheirLinesAsTheyAreSent) {
     EXPECT_EQ(f.line(0), "x-name: value\r\n");
     EXPECT_EQ(f.line(1), "ETag: \r\n");
     EXPECT_EQ(f.octets(), "x-name: value\r\nETag: \r\n");
+    EXPECT_TRUE(f.in_one_piece());
+    f.erase("x-name");
+    EXPECT_FALSE(f.in_one_piece());
+    EXPECT_FALSE(fields(f).in_one_piece());
+    f.clear();
+    EXPECT_TRUE(f.in_one_piece());
 }
 
 TEST(Fields, LiveInAText) {
@@ -207,6 +213,8 @@ TEST(Fields, LiveInAText) {
     copy.append(field_id::age, "1");
     EXPECT_EQ(copy.get(field_id::age), "1");
     EXPECT_FALSE(f.has(field_id::age));
+    EXPECT_FALSE(f.in_one_piece());
+    EXPECT_FALSE(copy.in_one_piece()) << "the status line is still there";
     EXPECT_LE(f.memory(), text.size() + 2 * 8 + 7);
 }
 
@@ -271,6 +279,12 @@ TEST(Fields, BehaveLikeAListOfPairs) {
             ASSERT_EQ(list(f), model);
             const fields copy = f;
             ASSERT_EQ(list(copy), model);
+            fields line_by_line;
+            for (std::size_t i = 0; i < f.size(); ++i) line_by_line.append(f, i);
+            ASSERT_EQ(list(line_by_line), model);
+            ASSERT_EQ(line_by_line.has(field_id::vary), f.has(field_id::vary));
+            ASSERT_TRUE(line_by_line.in_one_piece());
+            if (f.in_one_piece()) ASSERT_EQ(f.octets(), line_by_line.octets());
             const auto first = std::ranges::find_if(model, [&](const auto& m) { return iequals(m.first, name); });
             ASSERT_EQ(f.find(name).has_value(), first != model.end());
             if (first != model.end()) ASSERT_EQ(*f.find(name), first->second);

@@ -1,5 +1,7 @@
 #include "h1_heads.hpp"
 
+#include <random>
+
 #include <gmock/gmock.h>
 
 namespace etagere::http::h1 {
@@ -250,6 +252,73 @@ TEST(H1Response, TooManyFieldsAreTooLarge) {
     limits.fields = 1;
     EXPECT_EQ(verdict(response(ok_with({"A: 1"}), get, limits).taken), "ok");
     EXPECT_EQ(verdict(response(ok_with({"A: 1", "B: 2"}), get, limits).taken), "upstream_head_too_large");
+}
+
+/// Everything that a head says.
+std::string told(const parsed_response& r) {
+    std::string out = verdict(r.taken);
+    if (out != "ok") return out;
+    out += " " + std::to_string(*r.taken) + " " + std::to_string(r.head.status) + " " + r.head.reason + " " +
+           std::to_string(static_cast<int>(r.head.body.how)) + " " + std::to_string(r.head.body.length) + " " +
+           std::to_string(r.head.declared_length) + (r.head.keep_alive ? " kept\n" : " closed\n");
+    for (const fields::entry f : r.head.header) out.append(f.name).append("=").append(f.value).append("\n");
+    for (std::size_t i = 0; i < r.head.header.size(); ++i) out += r.head.header.line(i);
+    return out;
+}
+
+// Heads that have much in common, in an order of chance: what was read before changes nothing.
+TEST(H1Response, WhatIsKnownOfTheHeadBeforeChangesNothing) {
+    const std::vector<std::string> lines{
+        "Server: a",
+        "ETag: \"1\"",
+        "ETag: \"2\"",
+        "ETag:\"2\"",
+        "etag: \"1\"",
+        "X-Id: 1",
+        "X-Id: 12",
+        "X-Id: ",
+        "X-Id:",
+        "Connection: X-Id",
+        "Vary: a",
+        "Vary: a, b",
+        "Content-Length: 5",
+        "Content-Length: 6",
+        " folded",
+        "Cookie: a\x01b",
+        "Connection: close",
+        "Vary: a \t",
+        "X Id: 1",
+        "Keep-Alive: 5",
+    };
+    std::mt19937 random(20'261'201);
+    response_parser parser;
+    response_head head;
+    std::size_t good = 0;
+    std::vector<std::string_view> chosen;
+    for (int round = 0; round < 20'000; ++round) {
+        // Mostly one line more, less or another than before.
+        const std::size_t at = chosen.empty() ? 0 : random() % chosen.size();
+        const std::string_view other = lines[random() % lines.size()];
+        switch (random() % 4) {
+            case 0: break;
+            case 1: chosen.insert(chosen.begin() + static_cast<std::ptrdiff_t>(at), other); break;
+            case 2:
+                if (!chosen.empty()) chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(at));
+                break;
+            default:
+                if (!chosen.empty()) chosen[at] = other;
+        }
+        if (chosen.size() > 6) chosen.clear();
+        const std::string text = ok_with(chosen) + "body";
+        const std::string_view in(text.data(), random() % 8 == 0 ? random() % text.size() : text.size());
+        const head_limits limits{.fields = random() % 4 == 0 ? 3U : 100U};
+        parsed_response known;
+        known.taken = parser.parse(in, limits, method::get, head);
+        known.head = head;
+        ASSERT_EQ(told(known), told(response(in, method::get, limits))) << in;
+        if (known.taken && *known.taken != 0) ++good;
+    }
+    EXPECT_GT(good, 5'000U);
 }
 
 }  // namespace

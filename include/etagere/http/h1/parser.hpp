@@ -54,4 +54,15 @@ private:
 /// Interim responses (1xx) come out like any other; the caller reads on. Any doubt is errc::upstream_bad_response.
 result<std::size_t> parse_response(std::string_view in, const head_limits& limits, method answers, response_head& out);
 
+/// Reads head after head of one origin. Origins repeat most lines from answer to answer: one that stands where it stood
+/// in the answer before, octet for octet, is not read again. What comes out is what parse_response() says.
+class response_parser {
+public:
+    /// As parse_response().
+    result<std::size_t> parse(std::string_view in, const head_limits& limits, method answers, response_head& out);
+
+private:
+    fields known_;  // as they were read: `Name: value`, good under any limits
+};
+
 }  // namespace etagere::http::h1
