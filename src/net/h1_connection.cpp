@@ -201,12 +201,15 @@ task<void> h1_connection::run() {
             const gather buffers = immediate_buffers(work_->answer);
             phase_ = phase::head;
             error_code ec;
-            const std::size_t n = write_now(buffers, ec);
+            // The end of the connection travels with the answer: one packet less, for both.
+            const bool last = is_last();
+            const std::size_t n = write_now(buffers, last ? MSG_MORE : 0, ec);
             if (!ec && n < buffers.octets()) {
                 behind_.hold(work_->answer);
                 const result<void> rest = co_await write(buffers, n);
                 if (!rest) ec = rest.error();
             }
+            if (last && !ec) socket_.shutdown(asio::socket_base::shutdown_send, ignored);
             phase_ = phase::done;
             ended_ = on_.steady_now();
             behind_.wrote_now(*this, work_->answer, ended_, ec);
@@ -289,7 +292,7 @@ task<void> h1_connection::linger() {
     // Closing with unread bytes in the receive buffer makes the kernel send RST, which can destroy the answer before
     // the client read it (RFC 9112 §9.6): close the sending side and read on for a moment. Not where the client said
     // itself that nothing follows.
-    if (last_request_ && work_->decoder.done() && !has_input()) co_return;
+    if (is_last()) co_return;
     error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
     if (ec) co_return;

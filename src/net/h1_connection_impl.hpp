@@ -113,6 +113,8 @@ private:
     task<void> refuse(error_code why);
     task<bool> drain_body();
     task<void> linger();
+    /// The client said itself that nothing follows this request, and nothing does.
+    bool is_last() const noexcept { return last_request_ && work_->decoder.done() && !has_input(); }
     void begin_request() noexcept;
     bool will_keep_alive() const noexcept;
 
@@ -123,8 +125,9 @@ private:
     gather immediate_buffers(immediate_answer& a);
     void begin_answer(const http::response_head& head);
     task<result<void>> write(gather buffers, std::size_t skip);
-    /// As much as the client takes now; 0 where that is nothing.
-    std::size_t write_now(const gather& buffers, error_code& ec);
+    /// As much as the client takes now; 0 where that is nothing. `more`: MSG_MORE where something follows at once, else
+    /// 0.
+    std::size_t write_now(const gather& buffers, int more, error_code& ec);
     std::size_t send_now(std::span<const std::string_view> pieces, int flags, error_code& ec);
     std::size_t sent_now(ssize_t sent, error_code& ec) noexcept;
     void count_out(std::size_t n) noexcept { bytes_out_ += n; }

@@ -46,9 +46,9 @@ gather h1_connection::immediate_buffers(immediate_answer& a) {
     return {{a.start, a.dynamic, a.body}, a.body.empty() ? file_place{} : a.file};
 }
 
-std::size_t h1_connection::write_now(const gather& buffers, error_code& ec) {
+std::size_t h1_connection::write_now(const gather& buffers, int more, error_code& ec) {
     const file_place file = buffers.file_of_last();
-    if (file.descriptor < 0) return send_now({buffers.begin(), buffers.end()}, MSG_NOSIGNAL | MSG_DONTWAIT, ec);
+    if (file.descriptor < 0) return send_now({buffers.begin(), buffers.end()}, MSG_NOSIGNAL | MSG_DONTWAIT | more, ec);
     // What stands before the file waits in the kernel for its first page (MSG_MORE): one packet has both.
     std::size_t before = 0;
     if (buffers.count() > 1) {
@@ -101,7 +101,7 @@ task<result<void>> h1_connection::write(gather buffers, std::size_t skip) {
         std::size_t n = 0;
         error_code ec;
         const auto some = [this, &buffers, &n, &ec] {
-            if (phase_ != phase::aborted) n = write_now(buffers, ec);
+            if (phase_ != phase::aborted) n = write_now(buffers, 0, ec);
         };
         if (first) {
             co_await on_.end_of_turn(some);

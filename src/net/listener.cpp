@@ -96,6 +96,8 @@ result<bound_listener> bound_listener::bind(const bind_address& at, unsigned wor
             ::setsockopt(fd.value, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
             // Whatever is accepted has it too: that is a system call less for each connection.
             ::setsockopt(fd.value, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+            // A connection is ours when its request is here, or after a second of silence (ADR 31).
+            ::setsockopt(fd.value, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on, sizeof on);
             // The first socket binds without SO_REUSEPORT sharing it with strangers: a second étagère on the same port
             // is a mistake that must be seen. It is set before listen() so that our own further sockets can join.
             if (at.host.empty() && endpoint.address().is_v6()) {
