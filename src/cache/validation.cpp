@@ -112,6 +112,16 @@ bool changes_only_date(const stored_response& r, const http::fields& not_modifie
 
 }  // namespace
 
+bool says_nothing_new(const stored_response& r, const http::response_head& not_modified, const policy& rules,
+                      wall_time response_time) noexcept {
+    // Its age and the time that it is kept for are the same then, but for less than a second.
+    const milliseconds since = response_time - r.response_time;
+    const bool just_now = since >= milliseconds(0) && since < seconds(1);
+    if (!just_now || r.age_value != seconds(0) || not_modified.header.has(field_id::age)) return false;
+    return r.date && not_modified.header.get(field_id::date) == r.header.get(field_id::date) &&
+           changes_only_date(r, not_modified.header, rules);
+}
+
 // RFC 9111 §3.2. All lines of a field that the 304 has take the place of all stored ones.
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time) {

@@ -157,16 +157,24 @@ net::task<bool> exchange::validated(const cache::tag_offer& offer, std::unique_p
 /// sent.
 net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, moment asked) {
     const wall_time received = state_.on().now().wall;
-    cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
-    fresh.known = asked_under_;
-    cache::collect_tags(fresh, request_, rules());
-    call.reset();  // the connection is free for others while this client is served
-    const wall_time until = cache::keep_until(fresh, rules());
-    const store::object_ptr object = store::with_bytes_of(
-        store::make_object(std::move(fresh), chosen_->body, until, chosen_->rest->entity), *chosen_);
-    const bool kept_on = purge_of(*object).how == cache::purged::no &&
-                         keep_freshened(state_, *runtime_, *route_, key(), chosen_->response, object, asked);
-    record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
+    store::object_ptr object = chosen_;
+    // A purge in between was for what had been stored: then what is confirmed has to be kept anew.
+    if (chosen_->response.known == asked_under_ &&
+        cache::says_nothing_new(chosen_->response, call->head(), rules(), received)) {
+        call.reset();
+        record_.freshened = !state_.collapse().invalidated_since(key(), asked.steady);
+    } else {
+        cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
+        fresh.known = asked_under_;
+        cache::collect_tags(fresh, request_, rules());
+        call.reset();  // the connection is free for others while this client is served
+        const wall_time until = cache::keep_until(fresh, rules());
+        object = store::with_bytes_of(store::make_object(std::move(fresh), chosen_->body, until, chosen_->rest->entity),
+                                      *chosen_);
+        const bool kept_on = purge_of(*object).how == cache::purged::no &&
+                             keep_freshened(state_, *runtime_, *route_, key(), chosen_->response, object, asked);
+        record_.freshened = kept_on && until > received;  // a 304 may also withdraw the permission to keep it
+    }
     record_.why = reason::revalidated;
     // A write ends the flights for its key, not those for parts of it: their followers may have come after it.
     const bool current = !state_.collapse().invalidated_since(key(), asked.steady);

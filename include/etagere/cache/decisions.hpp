@@ -162,6 +162,10 @@ validation judge_validation(const stored_response& r, const http::response_head&
 /// Vary stays.
 stored_response freshen(const stored_response& r, const http::response_head& not_modified, const policy& rules,
                         wall_time request_time, wall_time response_time);
+/// True where freshen() would make what is there already: the 304 repeats it octet for octet, Date too, within a second
+/// of the answer that brought or freshened it. Of a busy response that has to be asked about every time most are such.
+bool says_nothing_new(const stored_response& r, const http::response_head& not_modified, const policy& rules,
+                      wall_time response_time) noexcept;
 
 /// RFC 9111 §4.3.5: a 200 to HEAD speaks of the stored 200 to GET where validators and length agree: freshen() it.
 /// Where they differ, the stored one is out of date.

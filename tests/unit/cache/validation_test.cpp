@@ -232,6 +232,52 @@ TEST(Freshen, WhatIsDerivedFollowsTheFields) {
     EXPECT_EQ(freshened(was, {{"Date", young}, {"Cache-Control", "max-age=3"}}).directives.max_age, 3);
 }
 
+// What is not made anew has to be what would have been made.
+TEST(SaysNothingNew, OnlyWhereFresheningWouldChangeNothing) {
+    const std::string same = date(t0);
+    const field_list was{{"Date", same}, {"Cache-Control", "no-cache"}, {"ETag", "\"a\""}, {"X-One", "1"}};
+    const stored_response r = stored(was);
+    const auto nothing_new = [](const stored_response& of, const field_list& with, milliseconds after) {
+        return says_nothing_new(of, not_modified(with), policy{}, of.response_time + after);
+    };
+    for (const field_list& with : std::vector<field_list>{
+             {{"Date", same}},
+             {{"Date", same}, {"ETag", "\"a\""}},
+             {{"X-One", "1"}, {"Cache-Control", "no-cache"}, {"Date", same}, {"ETag", "\"a\""}},
+             {{"Date", same}, {"Content-Type", "text/html"}},  // describes the bytes, and stays
+             {{"Date", same}, {"ETag", "W/\"a\""}, {"Vary", "X"}},
+         }) {
+        SCOPED_TRACE(testing::PrintToString(with));
+        EXPECT_TRUE(nothing_new(r, with, 0ms));
+        EXPECT_TRUE(nothing_new(r, with, 999ms));
+        EXPECT_FALSE(nothing_new(r, with, 1s)) << "it has to be kept on";
+        EXPECT_FALSE(nothing_new(r, with, -1ms)) << "the clock was put back";
+        const wall_time then = r.response_time + 999ms;
+        const stored_response fresh = freshen(r, not_modified(with), policy{}, then, then);
+        EXPECT_EQ(fresh.header.octets(), r.header.octets());
+        EXPECT_EQ(current_age(fresh, then + 5s), current_age(r, then + 5s));
+        EXPECT_EQ(fresh.date, r.date);
+    }
+    for (const field_list& with : std::vector<field_list>{
+             {},  // dated by us, now
+             {{"Date", date(t0 + 1s)}},
+             {{"Date", same}, {"Date", same}},
+             {{"Date", same}, {"Cache-Control", "max-age=1"}},
+             {{"Date", same}, {"X-One", "2"}},
+             {{"Date", same}, {"X-Two", "1"}},
+             {{"Date", same}, {"Age", "0"}},
+         }) {
+        EXPECT_FALSE(nothing_new(r, with, 0ms)) << testing::PrintToString(with);
+    }
+    const field_list no_date{{"ETag", "\"a\""}, {"Date", "never"}};
+    EXPECT_FALSE(nothing_new(stored(no_date), no_date, 0ms));
+    EXPECT_FALSE(nothing_new(stored({{"Date", same}, {"Age", "9"}}), {{"Date", same}}, 0ms)) << "it is younger now";
+    stored_response tagged_by_us = stored(was);
+    tagged_by_us.own_etag = true;
+    EXPECT_TRUE(nothing_new(tagged_by_us, {{"Date", same}}, 0ms));
+    EXPECT_FALSE(nothing_new(tagged_by_us, {{"Date", same}, {"ETag", "\"a\""}}, 0ms));
+}
+
 // A 304 may withdraw the permission: then nothing serves it any more and the store lets it go.
 TEST(Freshen, NoStoreInA304EndsIt) {
     const stored_response r = freshened({{"Cache-Control", "max-age=2"}, {"ETag", "\"a\""}},
