@@ -132,6 +132,7 @@ collapse_table::knowledge collapse_table::know(std::string_view key, steady_time
 bool collapse_table::invalidated_since(std::string_view key, steady_time asked) const {
     const shard& s = shard_of(key);
     const std::scoped_lock lock(s.mutex);
+    if (s.remembered.empty()) return false;  // without a second hash of the key
     const auto it = s.remembered.find(key);
     return it != s.remembered.end() && it->second.invalidated_at >= asked;
 }

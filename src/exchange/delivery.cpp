@@ -51,9 +51,12 @@ net::task<void> delivery::run() {
     // A small answer mostly comes in one piece, head and body.
     if (holds || passes_as_it_is()) {
         if (const auto body = call_.whole()) {
-            if (holds) {
+            if (holds && storing_) {
                 bytes_ = *body;
                 call_.stop();  // the connection is free for others
+                co_await complete();
+            } else if (holds) {
+                here_ = *body;
                 co_await complete();
             } else {
                 co_await pass_whole(*body);
@@ -300,7 +303,7 @@ net::task<void> delivery::release() {
 net::task<void> delivery::complete() {
     // A 206 that does not keep what its Content-Range promised is the client's to judge, and nobody else's.
     if (storing_ && part_ && bytes_.size() != part_->range.size()) give_up_storing(reason::pass_range);
-    if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(bytes_, head_.header, rules());
+    if ((storing_ || !released_) && tagging_) own_etag_ = etag_for(content(), head_.header, rules());
     if (!released_) {
         co_await send_whole();
         co_return;
@@ -403,7 +406,7 @@ net::task<void> delivery::send_whole() {
         kept = take_bytes();
         object = co_await publish(kept);  // first: others wait for it, and need not wait for this client
     }
-    std::string_view body = kept ? *kept : std::string_view(bytes_);
+    std::string_view body = kept ? *kept : content();
     if (body.size() < of_.rules().compress_above) coding_ = http::coding::identity;
     add_cache_status();
     if (met != cache::precondition::proceed) {

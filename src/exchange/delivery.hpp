@@ -54,6 +54,8 @@ private:
     net::task<store::shared_bytes> coded(store::object_ptr object, std::string_view body);
     void start_coding();
     net::task<result<void>> send(std::string_view piece);
+    /// What there is of the body.
+    std::string_view content() const noexcept { return here_.empty() ? std::string_view(bytes_) : here_; }
     /// `bytes_`, to be kept; it is empty then.
     store::shared_bytes take_bytes();
     net::task<store::object_ptr> publish(store::shared_bytes body);
@@ -87,6 +89,7 @@ private:
     std::optional<http::byte_range> cut_;  // of a 200 that streams: what the client gets of it
     std::uint64_t sent_ = 0;               // of its content so far, cut off or not
     std::string bytes_;                    // held, and kept for the store
+    std::string_view here_;                // instead, where all of it lies at the call and nothing is kept
     std::uint64_t dropped_ = 0;            // read without anybody wanting it
     std::string own_etag_;
     http::coding coding_ = http::coding::identity;     // of ours, that this client gets, if the body is worth it

@@ -162,7 +162,7 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     if (chosen_->response.known == asked_under_ &&
         cache::says_nothing_new(chosen_->response, call->head(), rules(), received)) {
         call.reset();
-        record_.freshened = !state_.collapse().invalidated_since(key(), asked.steady);
+        record_.freshened = true;
     } else {
         cache::stored_response fresh = cache::freshen(chosen_->response, call->head(), rules(), asked.wall, received);
         fresh.known = asked_under_;
@@ -178,6 +178,7 @@ net::task<bool> exchange::freshened(std::unique_ptr<upstream::call>& call, momen
     record_.why = reason::revalidated;
     // A write ends the flights for its key, not those for parts of it: their followers may have come after it.
     const bool current = !state_.collapse().invalidated_since(key(), asked.steady);
+    record_.freshened = record_.freshened && current;
     lead_.finish(current && cache::may_answer_others(object->response, rules())
                      ? outcome{outcome::kind::published, object, reason::revalidated, {}}
                      : outcome{outcome::kind::not_shareable, {}, reason::revalidated, {}});
