@@ -6,6 +6,8 @@
 #include "exchange.hpp"
 #include "keep.hpp"
 
+#include <algorithm>
+
 namespace etagere::exchange {
 
 namespace {
@@ -110,9 +112,13 @@ void refresh_in_background(worker_state& state, std::shared_ptr<const runtime> c
                            http::request_head upstream_head, store::object_ptr object) {
     const collapse_table::joined joined = state.collapse().join(flight_key, state.on().steady_now());
     if (!joined.leads) return;  // somebody is at it already
+    leadership lead(state.collapse(), joined.with);
+    // Or was, on another worker: between our look-up and our taking the lead its flight may have landed.
+    const store::found fresh = config->stores[route.store]->peek(key, state.on().now());
+    if (fresh.set && std::ranges::find(fresh.set, object) == fresh.set.end()) return;
     auto job = std::make_unique<refresh_job>(
         refresh_job{state, std::move(config), route, key, request, std::move(upstream_head), std::move(object)});
-    net::spawn(state.on().executor(), run(std::move(job), leadership(state.collapse(), joined.with)));
+    net::spawn(state.on().executor(), run(std::move(job), std::move(lead)));
 }
 
 }  // namespace etagere::exchange
