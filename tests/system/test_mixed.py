@@ -58,9 +58,9 @@ routes:
         ask, chance = exchange.request, random.random()
         if ask.method == "POST":
             with cls.origin.lock:
-                cls.versions[ask.path] = cls.versions.get(ask.path, 0) + 1
+                version = cls.versions[ask.path] = cls.versions.get(ask.path, 0) + 1
                 cls.posts.append(ask.body)
-            exchange.answer(200, (), b"done")
+            exchange.answer(200, (), b"%d" % version)
             return
         with cls.origin.lock:
             version = cls.versions.get(ask.path, 0)
@@ -93,10 +93,10 @@ routes:
             kind = dice.random()
             try:
                 if kind < 0.02:
-                    if client.ask("POST", path, (), f"{seed}-{kind}".encode()).status == 200:
-                        with self.origin.lock:
-                            newest = self.versions[path]
-                            self.acknowledged[path] = max(self.acknowledged.get(path, 0), newest)
+                    done = client.ask("POST", path, (), f"{seed}-{kind}".encode())
+                    if done.status == 200:
+                        with self.origin.lock:              # this one; another's may be under way
+                            self.acknowledged[path] = max(self.acknowledged.get(path, 0), int(done.body))
                     continue
                 if kind < 0.04:                                # a client that leaves in the middle
                     client.send(b"GET %s HTTP/1.1\r\nHost: shop.test\r\nX-Tenant: %s\r\n\r\n" % (path.encode(), tenant.encode()))
